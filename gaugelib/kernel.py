@@ -1,0 +1,129 @@
+"""Moments of ReLU features under x ~ N(0, I_d) (Wang, appendix A.3).
+
+Everything here is a function of the angle between two directions.  Products of the
+functions are accurate to a few units in the last place of 1/2; and
+:func:`excess` keeps *relative* accuracy where a difference of two g's would cancel.
+"""
+
+import numpy as np
+from scipy.special import spherical_jn
+
+from gaugelib.checks import finite
+
+TWO_PI = 2 * np.pi
+
+
+def _cosine(c):
+    c = finite("c", c)
+    if np.any(np.abs(c) > 1):
+        raise ValueError(f"c must be a cosine in [-1, 1], got {c!r}")
+    return c
+
+
+def _angle(alpha):
+    alpha = finite("alpha", alpha)
+    if np.any(np.abs(alpha) > np.pi):
+        raise ValueError(f"alpha must be an angle in [-pi, pi], got {alpha!r}")
+    return alpha
+
+
+def kappa(c):
+    """kappa(c) = (sqrt(1 - c^2) + (pi - arccos c) c) / (2 pi), the arc-cosine kernel (6).
+
+    E [s.x]_+ [v.x]_+ for unit vectors with s.v = c in [-1, 1]; kappa(1) = 1/2.
+    """
+    c = _cosine(c)
+    return (np.sqrt((1 - c) * (1 + c)) + (np.pi - np.arccos(c)) * c) / TWO_PI
+
+
+def kappa_prime(c):
+    """kappa'(c) = (pi - arccos c) / (2 pi), in [0, 1/2], for c in [-1, 1] (A.3)."""
+    return (np.pi - np.arccos(_cosine(c))) / TWO_PI
+
+
+def g(alpha):
+    """g(alpha) = kappa(cos alpha) = (sin|alpha| + (pi - |alpha|) cos alpha) / (2 pi)  (B.2).
+
+    Even; alpha in [-pi, pi] radians; values in [0, 1/2].
+    """
+    a = np.abs(_angle(alpha))
+    return (np.sin(a) + (np.pi - a) * np.cos(a)) / TWO_PI
+
+
+def omega(alpha):
+    """omega(alpha) = -g'(alpha) = (pi - |alpha|) sin(alpha) / (2 pi)  (B.3).
+
+    Odd; alpha in [-pi, pi] radians.  It drives every rotation: the torque of a teacher at
+    angle alpha.
+    """
+    a = _angle(alpha)
+    return (np.pi - np.abs(a)) * np.sin(a) / TWO_PI
+
+
+def excess(alpha):
+    """1/2 - g(alpha) = sin^2(alpha/2) - alpha^2 j_1(|alpha|) / (2 pi), without cancellation.
+
+    Half the squared distance of two unit features.  j_1 is the spherical Bessel function:
+    a^2 j_1(a) = sin a - a cos a.  Relative accuracy holds down to alpha = 0, where
+    excess = alpha^2/4 - |alpha|^3/(6 pi) + O(alpha^4).
+    """
+    a = np.abs(_angle(alpha))
+    return np.sin(a / 2) ** 2 - a**2 * spherical_jn(1, a) / TWO_PI
+
+
+def angle(w, v):
+    """Angle in [0, pi] between vectors along the last axis, accurate for tiny angles too.
+
+    2 atan2(|w^ - v^|, |w^ + v^|) with w^ = w/|w| (Kahan).  arccos of the dot product
+    returns 0 for a true angle of 1e-8.  Shapes broadcast: (..., d), (..., d) -> (...).
+    """
+    w, v = finite("w", w), finite("v", v)
+    w, v = w / length("w", w), v / length("v", v)
+    difference = np.linalg.norm(w - v, axis=-1)
+    return 2 * np.arctan2(difference, np.linalg.norm(w + v, axis=-1))
+
+
+def length(name, w):
+    """Euclidean norm along the last axis, kept as an axis; raises if any is zero."""
+    size = np.linalg.norm(w, axis=-1, keepdims=True)
+    if np.any(size == 0):
+        raise ValueError(f"{name} must be nonzero: a zero vector has no direction, got {w!r}")
+    return size
+
+
+def inner(w, v):
+    """K(w, v) = |w| |v| g(angle) = E [w.x]_+ [v.x]_+ ; (..., d), (..., d) -> (...)  (A.3)."""
+    w, v = finite("w", w), finite("v", v)
+    return (length("w", w) * length("v", v))[..., 0] * g(angle(w, v))
+
+
+def half_moment(w, v):
+    """G(w, v) = E x 1{w.x>0} [v.x]_+ = (|v| sin(alpha) w^ + (pi - alpha) v) / (2 pi)  (A.3).
+
+    alpha is the angle of w and v, w^ = w/|w|; G(w, w) = w/2; the gradient of K in its first
+    argument.  Tian (2017), theorem 1.  Shapes: (..., d), (..., d) -> (..., d).
+    """
+    w, v = finite("w", w), finite("v", v)
+    alpha = angle(w, v)[..., None]
+    return (length("v", v) * np.sin(alpha) * w / length("w", w) + (np.pi - alpha) * v) / TWO_PI
+
+
+def feature_gram(directions):
+    """Angles between all pairs of unit vectors: (..., n, d) -> (..., n, n), zero diagonal."""
+    directions = finite("directions", directions)
+    alpha = angle(directions[..., :, None, :], directions[..., None, :, :])
+    n = directions.shape[-2]
+    alpha[..., np.arange(n), np.arange(n)] = 0.0
+    return alpha
+
+
+def mixture_loss(c, directions):
+    """(1/2) E (sum_i c_i [v_i.x]_+)^2 for unit v_i, stable when the sum nearly vanishes.
+
+    With g = 1/2 - excess this is (1/4)(sum c)^2 - (1/2) sum_ij c_i c_j excess(alpha_ij):
+    pairs of nearly equal directions with opposite signs no longer cancel.
+    Shapes: c (..., n), directions (..., n, d) -> (...).
+    """
+    c = finite("c", c)
+    pairs = c[..., :, None] * c[..., None, :] * excess(feature_gram(directions))
+    return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=(-2, -1)) / 2

@@ -1,0 +1,131 @@
+"""Numbers from trajectories."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaugelib import kernel
+from gaugelib.checks import finite, scalar_in
+from gaugelib.solve import ATOL, RTOL, solve
+from gaugelib.trajectory import Trajectory
+
+
+def first_entry(trajectory, inside):
+    """Index of the first recorded state for which ``inside`` is true.
+
+    ``inside`` is a boolean array (n,).  What is found depends on the record grid; exact times
+    come from :func:`gaugelib.solve.crossing`.  Raises ValueError if it is never true.
+    """
+    inside = np.asarray(inside)
+    if inside.dtype != bool or inside.shape != trajectory.tau.shape:
+        raise ValueError(f"inside must be boolean {trajectory.tau.shape}, got {inside!r}")
+    if not inside.any():
+        raise ValueError(f"inside must hold at some tau <= {trajectory.tau[-1]:g}; it never does")
+    return int(np.argmax(inside))
+
+
+def path_length(points, start=0):
+    """sum_n |x_{n+1} - x_n| of points (n,) or (n, d) from index ``start`` on."""
+    points = finite("points", points)
+    steps = np.diff(points[start:], axis=0)
+    return float(np.abs(steps).sum() if points.ndim == 1 else np.linalg.norm(steps, axis=1).sum())
+
+
+def trajectory_error(one, other):
+    """Largest difference of any (q_i, q_i s_i) at the common times of two trajectories (D.4)."""
+    if not np.array_equal(one.tau, other.tau):
+        raise ValueError("tau of both trajectories must agree; solve both on one grid")
+    contribution = one.q[..., None] * one.s - other.q[..., None] * other.s
+    return float(max(np.abs(one.q - other.q).max(), np.abs(contribution).max()))
+
+
+def redundant_norm(trajectory, unit=None):
+    """|f_red| in L2 of the Gaussian: all students but ``unit`` (the designated one), (n,).
+
+    |sum_j q_j [s_j.x]_+|^2 = 2 mixture_loss(q, s); P/sqrt(2) for equal directions (D.4).
+    """
+    unit = trajectory.designated if unit is None else unit
+    q, s = (np.delete(x, unit, axis=1) for x in (trajectory.q, trajectory.s))
+    return np.sqrt(np.maximum(2 * kernel.mixture_loss(q, s), 0))
+
+
+def imbalance_drift(trajectory):
+    """Largest |delta_i(tau) - delta_i(0)| / D over units and times; zero for an exact flow (3)."""
+    drift = np.abs(trajectory.delta - trajectory.delta[:1]).max()
+    return float(drift / trajectory.problem.D)
+
+
+@dataclass(frozen=True)
+class Dissipation:
+    """How much loss each unit has removed up to each time, and by which kind of change.
+
+    Attributes
+    ----------
+    trajectory : Trajectory, solved in the same pass
+    coefficient, direction : (n, m) cumulative loss removed (5); both grow from 0
+    """
+
+    trajectory: Trajectory
+    coefficient: np.ndarray
+    direction: np.ndarray
+
+
+def dissipation(flow, tau, rtol=RTOL, atol=ATOL, *, method="LSODA"):
+    """Integrate dL/dtau = -sum_i [mu_i B_i^2 + a_i^2 |P_i T_i|^2]/D term by term (5).
+
+    The 2 m terms are integrated with the state, so their sum is an independent value of
+    L(0) - L(tau): compare it with ``trajectory.loss``.  The layer of width O(1/m) at the start
+    is the reason for not differencing the loss.
+    """
+    k, m = flow.state0.size, flow.problem.m
+
+    def rhs(t, y):
+        return np.concatenate([flow.rhs(t, y[:k]), flow.rates(y[None, :k])[0].ravel()])
+
+    grown = replace(
+        flow,
+        state0=np.concatenate([flow.state0, np.zeros(2 * m)]),
+        rhs=rhs,
+        jacobian=None,
+        read=lambda y: flow.read(y[:, :k]),
+    )
+    solved = solve(grown, tau, rtol, atol, method=method)
+    parts = solved.state[:, k:].reshape(-1, 2, m)
+    return Dissipation(replace(solved, state=solved.state[:, :k]), parts[:, 0], parts[:, 1])
+
+
+@dataclass(frozen=True)
+class LogLogFit:
+    """y ~ exp(intercept) x^slope by least squares in logarithms; r2 is the determination."""
+
+    slope: float
+    intercept: float
+    r2: float
+
+    def __call__(self, x):
+        return np.exp(self.intercept) * np.asarray(x, dtype=float) ** self.slope
+
+
+def loglog_fit(x, y):
+    """Least-squares line through (log x, log y); x and y positive, at least 3 points."""
+    x, y = finite("x", x), finite("y", y)
+    if x.shape != y.shape or x.ndim != 1 or x.size < 3 or np.any(x <= 0) or np.any(y <= 0):
+        raise ValueError(f"x and y must be positive, (n >= 3,), got {x!r} and {y!r}")
+    slope, intercept = np.polyfit(np.log(x), np.log(y), 1)
+    residual = np.log(y) - (slope * np.log(x) + intercept)
+    r2 = 1 - residual @ residual / np.sum((np.log(y) - np.log(y).mean()) ** 2)
+    return LogLogFit(float(slope), float(intercept), float(r2))
+
+
+def captured(trajectory, r_q=0.10, r_angle=0.10, r_red=0.10, *, redundant="P"):
+    """Whether the designated unit is selected, (n,) booleans: q > 1 - r_q, angle < r_angle,
+    and the redundant part below r_red, measured as P ("P", found to be Table D.2's reading) or
+    as |f_red| in L2 ("L2", the printed window (D.4)).
+    """
+    for name, r in (("r_q", r_q), ("r_angle", r_angle), ("r_red", r_red)):
+        scalar_in(name, r, 0, 1)
+    if redundant not in ("P", "L2"):
+        raise ValueError(f"redundant must be 'P' or 'L2', got {redundant!r}")
+    k = trajectory.designated
+    size = trajectory.P if redundant == "P" else redundant_norm(trajectory)
+    return (trajectory.q[:, k] > 1 - r_q) & (trajectory.angle(k) < r_angle) & (size < r_red)

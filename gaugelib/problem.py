@@ -1,0 +1,124 @@
+"""What is learned, and from where: a teacher, students, and the fast time scale D."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaugelib import gauge
+from gaugelib.checks import finite, scalar_in, unit_vectors, whole
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """f*(x) = sum_k b_k [u_k.x]_+ with b of shape (n,) and unit vectors u of shape (n, d)."""
+
+    b: np.ndarray
+    u: np.ndarray
+
+    def __post_init__(self):
+        b, u = np.atleast_1d(finite("b", self.b)), unit_vectors("u", self.u)
+        if u.ndim != 2 or b.shape != u.shape[:1] or u.shape[1] < 2:
+            raise ValueError(f"b must be (n,) and u (n, d >= 2), got {b.shape} and {u.shape}")
+        object.__setattr__(self, "b", b)
+        object.__setattr__(self, "u", u)
+
+
+@dataclass(frozen=True)
+class Students:
+    """m neurons at the start: q (m,), unit vectors s (m, d), imbalances delta (m,)."""
+
+    q: np.ndarray
+    s: np.ndarray
+    delta: np.ndarray
+
+    def __post_init__(self):
+        q, s = np.atleast_1d(finite("q", self.q)), unit_vectors("s", self.s)
+        delta = np.broadcast_to(finite("delta", self.delta), q.shape)
+        if q.ndim != 1 or s.ndim != 2 or s.shape[0] != q.shape[0]:
+            raise ValueError(f"q must be (m,) and s (m, d), got {q.shape} and {s.shape}")
+        for name, value in (("q", q), ("s", s), ("delta", delta)):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A teacher, students at their start, and D, the unit of fast time tau = D t.
+
+    Attributes
+    ----------
+    teacher : Teacher
+    students : Students
+    D : float > 0; the size of the imbalances in the paper's set-ups.
+    """
+
+    teacher: Teacher
+    students: Students
+    D: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "D", scalar_in("D", self.D, 0, np.inf))
+        d, dim = self.teacher.u.shape[1], self.students.s.shape[1]
+        if d != dim:
+            raise ValueError(f"teacher and students must share d, got {d} and {dim}")
+
+    @property
+    def m(self):
+        """Number of students."""
+        return self.students.q.size
+
+    @property
+    def d(self):
+        """Input dimension."""
+        return self.teacher.u.shape[1]
+
+    def weights(self):
+        """(a, w) of the students at the start: shapes (m,), (m, d)."""
+        return gauge.weights(self.students.q, self.students.s, self.students.delta)
+
+    def regauged(self, delta):
+        """The same function with other imbalances: delta scalar or (m,); D stays the unit."""
+        return replace(self, students=replace(self.students, delta=delta))
+
+    def predict(self, x):
+        """f(x) of the students at the start: x (..., d) -> (...)."""
+        a, w = self.weights()
+        return np.maximum(np.asarray(x) @ w.T, 0) @ a
+
+
+def plane_direction(alpha, d=2):
+    """(cos alpha, sin alpha, 0, ..., 0): shapes (...) -> (..., d)."""
+    alpha = np.asarray(alpha, dtype=float)
+    out = np.zeros(alpha.shape + (whole("d", d, 2),))
+    out[..., 0], out[..., 1] = np.cos(alpha), np.sin(alpha)
+    return out
+
+
+def duplicates(m, D, phi, d=2, designated=0):
+    """m identical students at angle phi from the teacher; one has +D, the others -D (3.3).
+
+    q_i = 1/m, s_i = s_0 with angle(s_0, u) = phi, u = e_1, teacher coefficient 1.
+    m >= 2, D > 0, phi in (0, pi), designated in 0..m-1.  Theorem 3.3 is for phi <= pi/3.
+    """
+    m, D = whole("m", m, 2), scalar_in("D", D, 0, np.inf)
+    phi = scalar_in("phi", phi, 0, np.pi)
+    if whole("designated", designated, 0) >= m:
+        raise ValueError(f"designated must be in 0..{m - 1}, got {designated!r}")
+    delta = np.full(m, -D)
+    delta[designated] = D
+    s = np.tile(plane_direction(phi, d), (m, 1))
+    teacher = Teacher(b=np.ones(1), u=plane_direction(np.zeros(1), d))
+    return Problem(teacher, Students(np.full(m, 1 / m), s, delta), D)
+
+
+def single(q0, c0, delta, q_star=1.0, d=2):
+    """One student with coefficient q0 > 0 and alignment c0 in (-1, 1) (3.2).
+
+    The teacher is q_star [u.x]_+; fast time is tau = |delta| t.
+    """
+    q0, q_star = scalar_in("q0", q0, 0, np.inf), scalar_in("q_star", q_star, 0, np.inf)
+    phi = np.arccos(scalar_in("c0", c0, -1, 1))
+    if finite("delta", delta) == 0:
+        raise ValueError(f"delta must be nonzero (|delta| is the unit of time), got {delta!r}")
+    students = Students(np.array([q0]), plane_direction(np.array([phi]), d), delta)
+    teacher = Teacher(b=np.array([q_star]), u=plane_direction(np.zeros(1), d))
+    return Problem(teacher, students, abs(float(delta)))
