@@ -1,0 +1,134 @@
+"""Execute chapters from their .py sources and store the outputs in the paired notebooks.
+
+    python tools/rerun.py          every chapter, the scoreboard last
+    python tools/rerun.py 04 05    the chapters whose names begin so
+
+The stored file depends on the source and its outputs only: running twice gives the same bytes.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import nbformat
+from ipykernel.kernelspec import get_kernel_dict
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
+LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class StderrError(RuntimeError):
+    """A cell wrote to stderr, so its notebook is not stored."""
+
+
+class ThisPythonsKernel(AsyncKernelManager):
+    """The kernel of the running interpreter, whatever kernels the machine has registered."""
+
+    @property
+    def kernel_spec(self):
+        return KernelSpec(**get_kernel_dict())
+
+
+def kernel_environment():
+    """The environment without MPLBACKEND, which would remove figures, and with one thread."""
+    kept = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    return kept | {name: "1" for name in ONE_THREAD} | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+
+
+def give_ids(notebook):
+    """Name each cell after its source and how often that source came before."""
+    seen = Counter()
+    for cell in notebook.cells:
+        text = f"{cell.cell_type}\n{cell.source}"
+        cell.id = hashlib.sha256(f"{seen[text]}\n{text}".encode()).hexdigest()[:12]
+        seen[text] += 1
+
+
+def read_source(source):
+    notebook = jupytext.read(source, fmt="py:percent")
+    notebook.metadata.pop("language_info", None)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    give_ids(notebook)
+    return notebook
+
+
+def refuse_stderr(notebook, name):
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream" and output.name == "stderr":
+                raise StderrError(f"{name}: a cell wrote to stderr:\n{output.text}\n{cell.source}")
+
+
+def execute(notebook, folder):
+    NotebookClient(
+        notebook,
+        timeout=None,
+        record_timing=False,
+        coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],
+        kernel_name="python3",
+        kernel_manager_class=ThisPythonsKernel,
+        resources={"metadata": {"path": str(folder)}},
+    ).execute(env=kernel_environment())
+    notebook.metadata.language_info = dict(LANGUAGE)
+
+
+def store(notebook, target):
+    """Replace the target in one step, so that an interrupted run leaves it whole."""
+    text = nbformat.writes(notebook)
+    nbformat.validate(nbformat.reads(text, as_version=4))
+    unfinished = target.with_suffix(".ipynb.part")
+    unfinished.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    os.replace(unfinished, target)
+
+
+def rerun(source):
+    """Execute one chapter and store it; return the notebook."""
+    notebook = read_source(source)
+    execute(notebook, source.parent)
+    refuse_stderr(notebook, source.name)
+    store(notebook, source.with_suffix(".ipynb"))
+    return notebook
+
+
+def in_order(sources):
+    return sorted(sources, key=lambda source: ("scoreboard" in source.stem, source.stem))
+
+
+def chosen(prefixes, folder=CHAPTERS):
+    sources = in_order(folder.glob("*.py"))
+    for prefix in prefixes:
+        if not any(source.stem.startswith(prefix) for source in sources):
+            raise SystemExit(f"no chapter begins with {prefix!r} in {folder}")
+    return [s for s in sources if not prefixes or s.stem.startswith(tuple(prefixes))]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("prefix", nargs="*", help="beginning of a chapter's name, such as 04")
+    failed = []
+    for source in chosen(parser.parse_args(arguments).prefix):
+        start = time.perf_counter()
+        try:
+            rerun(source)
+            verdict = "stored"
+        except (CellExecutionError, StderrError) as error:
+            print(error, file=sys.stderr)
+            failed.append(source.stem)
+            verdict = "NOT stored"
+        print(f"{source.stem:32s} {time.perf_counter() - start:7.1f} s  {verdict}", flush=True)
+    return f"failed: {', '.join(failed)}" if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
