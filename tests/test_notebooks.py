@@ -1,0 +1,24 @@
+"""Every stored chapter is whole: paired, executed, quiet, small, with captioned figures."""
+
+import pytest
+import yaml
+from notebook_guards import CHAPTERS, ROOT, complaints
+
+NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_stored_chapter_passes_every_guard(path):
+    assert complaints(path) == []
+
+
+def test_every_source_has_a_notebook_and_every_notebook_a_source():
+    assert {p.stem for p in CHAPTERS.glob("*.py")} == {p.stem for p in NOTEBOOKS}
+
+
+def test_the_table_of_contents_lists_every_chapter():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    listed = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
+    assert {f"chapters/{path.stem}" for path in NOTEBOOKS} == {
+        file for file in listed if file.startswith("chapters/")
+    }

@@ -1,0 +1,60 @@
+"""The runner stores a whole chapter or nothing."""
+
+import sys
+
+import pytest
+import rerun
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    source = tmp_path / "01-trial.py"
+    source.with_suffix(".ipynb").write_text("what was there before")
+    return source
+
+
+def test_a_chapter_that_writes_to_stderr_is_not_stored(chapter):
+    chapter.write_text("# %%\nimport sys\n\nprint('oh', file=sys.stderr)\n")
+    with pytest.raises(rerun.StderrError):
+        rerun.rerun(chapter)
+    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"
+
+
+def test_a_chapter_that_fails_is_not_stored(chapter):
+    chapter.write_text("# %%\n1 / 0\n")
+    with pytest.raises(rerun.CellExecutionError):
+        rerun.rerun(chapter)
+    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"
+
+
+def test_the_kernel_is_this_python_with_one_thread_and_its_figures(chapter, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    chapter.write_text(
+        "# %%\nimport os\nimport sys\n\n"
+        "print(sys.executable, os.environ['OMP_NUM_THREADS'])\n"
+        "print('agg' in os.environ.get('MPLBACKEND', ''))\n"
+    )
+    notebook = rerun.rerun(chapter)
+    assert notebook.cells[0].outputs[0].text == f"{sys.executable} 1\nFalse\n"
+
+
+def test_equal_cells_have_different_ids_and_an_edit_changes_one_id_only(chapter):
+    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 2\n")
+    before = [cell.id for cell in rerun.read_source(chapter).cells]
+    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 3\n")
+    after = [cell.id for cell in rerun.read_source(chapter).cells]
+    assert len(set(before)) == 3
+    assert before[:2] == after[:2] and before[2] != after[2]
+
+
+def test_the_scoreboard_runs_last(tmp_path):
+    names = ["07-scoreboard", "01-gauge", "gauge-explorer", "10-later"]
+    ordered = rerun.in_order([tmp_path / f"{name}.py" for name in names])
+    assert [path.stem for path in ordered] == [
+        "01-gauge", "10-later", "gauge-explorer", "07-scoreboard",
+    ]
+
+
+def test_an_unknown_prefix_is_refused(tmp_path):
+    with pytest.raises(SystemExit, match="no chapter begins with '99'"):
+        rerun.chosen(["99"], tmp_path)
