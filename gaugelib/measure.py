@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaugelib import kernel
-from gaugelib.checks import finite, scalar_in
+from gaugelib.checks import finite, scalar_in, whole
 from gaugelib.solve import ATOL, RTOL, solve
 from gaugelib.trajectory import Trajectory
 
@@ -25,16 +25,25 @@ def first_entry(trajectory, inside):
 
 
 def path_length(points, start=0):
-    """sum_n |x_{n+1} - x_n| of points (n,) or (n, d) from index ``start`` on."""
+    """sum_n |x_{n+1} - x_n| of points (n,) or (n, d) from index ``start`` in 0..n-1 on.
+
+    0 from the last point on.  A sum over records is at most the length of the curve between them.
+    """
     points = finite("points", points)
-    steps = np.diff(points[start:], axis=0)
-    return float(np.abs(steps).sum() if points.ndim == 1 else np.linalg.norm(steps, axis=1).sum())
+    if points.ndim not in (1, 2):
+        raise ValueError(f"points must be (n,) or (n, d), got shape {points.shape}")
+    if whole("start", start, 0) >= len(points):
+        raise ValueError(f"start must be in 0..{len(points) - 1}, got {start!r}")
+    steps = np.diff(points.reshape(len(points), -1)[start:], axis=0)
+    return float(np.linalg.norm(steps, axis=1).sum())
 
 
 def trajectory_error(one, other):
     """Largest difference of any (q_i, q_i s_i) at the common times of two trajectories (D.4)."""
     if not np.array_equal(one.tau, other.tau):
         raise ValueError("tau of both trajectories must agree; solve both on one grid")
+    if one.s.shape != other.s.shape:
+        raise ValueError(f"both must have the same students: {one.s.shape} and {other.s.shape}")
     contribution = one.q[..., None] * one.s - other.q[..., None] * other.s
     return float(max(np.abs(one.q - other.q).max(), np.abs(contribution).max()))
 
@@ -42,10 +51,14 @@ def trajectory_error(one, other):
 def redundant_norm(trajectory, unit=None):
     """|f_red| in L2 of the Gaussian: all students but ``unit`` (the designated one), (n,).
 
-    |sum_j q_j [s_j.x]_+|^2 = 2 mixture_loss(q, s); P/sqrt(2) for equal directions (D.4).
+    |sum_j q_j [s_j.x]_+|^2 = 2 mixture_loss(q, s); |P|/sqrt(2) for equal directions (D.4).
     """
-    unit = trajectory.designated if unit is None else unit
+    unit = trajectory.designated if unit is None else whole("unit", unit, 0)
+    if unit >= trajectory.problem.m:
+        raise ValueError(f"unit must be in 0..{trajectory.problem.m - 1}, got {unit!r}")
     q, s = (np.delete(x, unit, axis=1) for x in (trajectory.q, trajectory.s))
+    if np.all(s == s[:, :1]):
+        return np.abs(q.sum(axis=1)) / np.sqrt(2)
     return np.sqrt(np.maximum(2 * kernel.mixture_loss(q, s), 0))
 
 
@@ -107,10 +120,15 @@ class LogLogFit:
 
 
 def loglog_fit(x, y):
-    """Least-squares line through (log x, log y); x and y positive, at least 3 points."""
+    """Least-squares line through (log x, log y); x and y positive, at least 3 points.
+
+    Neither may be constant: then the slope, or R^2, has no value.
+    """
     x, y = finite("x", x), finite("y", y)
     if x.shape != y.shape or x.ndim != 1 or x.size < 3 or np.any(x <= 0) or np.any(y <= 0):
         raise ValueError(f"x and y must be positive, (n >= 3,), got {x!r} and {y!r}")
+    if np.all(x == x[0]) or np.all(y == y[0]):
+        raise ValueError(f"x and y must not be constant, got {x!r} and {y!r}")
     slope, intercept = np.polyfit(np.log(x), np.log(y), 1)
     residual = np.log(y) - (slope * np.log(x) + intercept)
     r2 = 1 - residual @ residual / np.sum((np.log(y) - np.log(y).mean()) ** 2)
@@ -119,13 +137,13 @@ def loglog_fit(x, y):
 
 def captured(trajectory, r_q=0.10, r_angle=0.10, r_red=0.10, *, redundant="P"):
     """Whether the designated unit is selected, (n,) booleans: q > 1 - r_q, angle < r_angle,
-    and the redundant part below r_red, measured as P ("P", found to be Table D.2's reading) or
-    as |f_red| in L2 ("L2", the printed window (D.4)).
+    and the redundant part below r_red, measured as |P| ("P", found to be Table D.2's reading)
+    or as |f_red| in L2 ("L2", the printed window (D.4)).
     """
     for name, r in (("r_q", r_q), ("r_angle", r_angle), ("r_red", r_red)):
         scalar_in(name, r, 0, 1)
     if redundant not in ("P", "L2"):
         raise ValueError(f"redundant must be 'P' or 'L2', got {redundant!r}")
     k = trajectory.designated
-    size = trajectory.P if redundant == "P" else redundant_norm(trajectory)
+    size = np.abs(trajectory.P) if redundant == "P" else redundant_norm(trajectory)
     return (trajectory.q[:, k] > 1 - r_q) & (trajectory.angle(k) < r_angle) & (size < r_red)
