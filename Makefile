@@ -30,10 +30,11 @@ $(READY): requirements.lock requirements-torch.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python from 3.11 to 3.14 found; try make PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
 	{ echo "$(PYTHON) is not a Python from 3.11 to 3.14" >&2; exit 1; }
+	@echo "Setting up .venv from the lock, about two minutes"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements.lock
-	$(BIN)/python -m pip install --quiet -r requirements-torch.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock
+	$(BIN)/python -m pip install -qq -r requirements-torch.txt
+	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
 book: $(READY)  ## build the book into _build/html
