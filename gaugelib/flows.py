@@ -17,7 +17,7 @@ import numpy as np
 
 from gaugelib import gauge, kernel
 from gaugelib.checks import finite
-from gaugelib.problem import Problem, plane_direction
+from gaugelib.problem import Problem
 
 TWO_PI = 2 * math.pi
 
@@ -36,7 +36,6 @@ class Flow:
     rates : (n, k) states -> (n, 2, m): dissipation of the loss per unit of fast time by
         coefficient change (0) and direction change (1) of each student (5)
     jacobian : (tau, y) -> (k, k), where known in closed form
-    kink : y -> number whose zero is where the right-hand side is not smooth
     """
 
     problem: Problem
@@ -47,7 +46,6 @@ class Flow:
     read: Callable
     rates: Callable
     jacobian: Callable | None = None
-    kink: Callable | None = None
 
     def starting(self, state):
         """The same flow from another state, of the same shape."""
@@ -57,20 +55,41 @@ class Flow:
         return replace(self, state0=state)
 
 
-def _g(alpha):
-    a = abs(alpha)
-    return (math.sin(a) + (math.pi - a) * math.cos(a)) / TWO_PI
+def _g_omega(alpha):
+    """(g, omega) of :mod:`kernel` at one angle, in plain floats: cheaper than one numpy call."""
+    sin, rest = math.sin(alpha), math.pi - abs(alpha)
+    return (abs(sin) + rest * math.cos(alpha)) / TWO_PI, rest * sin / TWO_PI
 
 
-def _omega(alpha):
-    return (math.pi - abs(alpha)) * math.sin(alpha) / TWO_PI
+def _exact(delta, D):
+    """q -> (mu/D, chi/D) at finite D, in plain floats; see :func:`gauge.mu`, :func:`gauge.chi`."""
+
+    def positive(q):
+        mu = math.hypot(delta, 2 * q)
+        return mu / D, (mu + delta) / (2 * q * D)
+
+    def negative(q):
+        mu = math.hypot(delta, 2 * q)
+        return mu / D, 2 * q / ((mu - delta) * D)
+
+    return positive if delta >= 0 else negative
+
+
+def _fast(q):
+    """(mu/D, chi/D) as delta = +D -> infinity."""
+    return 1.0, 1 / q
+
+
+def _frozen(q):
+    """(mu/D, chi/D) as delta = -D -> infinity, in fast time."""
+    return 1.0, 0.0
 
 
 def reduced(problem):
     """The exact finite-D flow of duplicates.
 
     One unit apart, M = m - 1 equal others: state (q, P, theta, psi), alpha = psi - theta,
-    mu+ = sqrt(delta_k^2 + 4 q^2), mu- = sqrt(delta_j^2 + 4 (P/M)^2), chi as in :mod:`gauge`:
+    mu+ and chi+ of the unit apart at q, mu- and chi- of the others at P/M  (B.1):
 
         q'     = -(mu+/D) [q/2 + P g(alpha) - g(theta)]
         P'     = -(M mu-/D) [P/2 + q g(alpha) - g(psi)]
@@ -81,7 +100,12 @@ def reduced(problem):
     q' = -(mu/D) [m q/2 - q* g(alpha)], alpha' = -(chi/D) q* omega(alpha)  (6).
     theta runs through zero and on to negative angles; omega is odd, so nothing breaks.
     """
-    return _shared(problem, _exact) if _all_equal(problem) else _selection(problem)
+    if _all_equal(problem):
+        delta = float(problem.students.delta[0])
+        return _shared(problem, "reduced", _exact(delta, problem.D))
+    k, j = _split(problem)
+    delta = problem.students.delta.tolist()
+    return _selection(problem, "reduced", _exact(delta[k], problem.D), _exact(delta[j], problem.D))
 
 
 def limit(problem):
@@ -90,14 +114,16 @@ def limit(problem):
     Duplicates with one +D: (q, P, theta) of :func:`reduced` with mu/D -> 1, chi+/D -> 1/q and
     psi = phi.  All units +D: q' = -(m q/2 - q* g), alpha' = -q* omega(alpha)/q.  All units -D:
     after a layer of width O(1) in tau, m q = 2 q* g(alpha) and
-    alpha' = -q q* omega(alpha)/D^2 (A.6).
+    alpha' = -q q* omega(alpha)/D^2 (A.6).  Other imbalances raise ValueError.
     """
-    if not _all_equal(problem):
-        return _selection_limit(problem)
-    sign = np.sign(problem.students.delta[0])
-    if sign == 0:
-        raise ValueError("delta must be nonzero for a large-imbalance limit, got 0")
-    return _shared(problem, _fast) if sign > 0 else _shared_slow(problem)
+    delta, D = problem.students.delta, problem.D
+    if np.any(np.abs(delta) != D):
+        raise ValueError(f"delta must be D or -D = {D:g} in the limit, got {delta!r}")
+    if _all_equal(problem):
+        return _shared(problem, "limit", _fast) if delta[0] > 0 else _shared_slow(problem)
+    if (delta > 0).sum() != 1:
+        raise ValueError(f"delta must be +D once and else -D in the limit, got {delta!r}")
+    return _third_state_only(_selection(problem, "limit", _fast, _frozen))
 
 
 def _all_equal(problem):
@@ -105,209 +131,168 @@ def _all_equal(problem):
     return all(np.all(x == x[:1]) for x in (st.q, st.s, st.delta))
 
 
-# --- all students equal: state (q, alpha) -----------------------------------------------------
-
-
-def _start_angle(problem, unit):
+def _start_angle(problem):
     if problem.teacher.b.size != 1:
         raise ValueError(f"the reduced flows take one teacher, got {problem.teacher.b.size}")
-    return float(kernel.angle(problem.students.s[unit], problem.teacher.u[0]))
+    return float(kernel.angle(problem.students.s[0], problem.teacher.u[0]))
 
 
 def _in_plane(problem, alphas):
     """Unit vectors at the angles ``alphas`` (...) from u, on the students' side: (..., d)."""
-    u = problem.teacher.u[0]
-    across = problem.students.s[0] - (problem.students.s[0] @ u) * u
+    u, s = problem.teacher.u[0], problem.students.s[0]
+    across = s - (s @ u) * u
     size = np.linalg.norm(across)
-    across = across / size if size > 0 else plane_direction(np.pi / 2, problem.d)
+    across = across / size if size > 1e-15 else 0 * u  # then s stays at u or -u, sin(alphas) = 0
     return np.cos(alphas)[..., None] * u + np.sin(alphas)[..., None] * across
-
-
-def _exact(delta, D):
-    """(mu/D, chi/D) as functions of q at finite D, in plain floats."""
-    if delta >= 0:
-        return (
-            lambda q: math.hypot(delta, 2 * q) / D,
-            lambda q: (math.hypot(delta, 2 * q) + delta) / (2 * q * D),
-        )
-    return (
-        lambda q: math.hypot(delta, 2 * q) / D,
-        lambda q: 2 * q / ((math.hypot(delta, 2 * q) - delta) * D),
-    )
-
-
-def _fast(delta, D):
-    """(mu/D, chi/D) -> (1, 1/q) as delta = +D -> infinity."""
-    return (lambda q: 1.0), (lambda q: 1 / q)
-
-
-def _shared(problem, mobilities):
-    m, D, b = problem.m, problem.D, float(problem.teacher.b[0])
-    delta = float(problem.students.delta[0])
-    mobility, turning = mobilities(delta, D)
-    alpha0 = _start_angle(problem, 0)
-
-    def rhs(tau, y):
-        q, alpha = float(y[0]), float(y[1])
-        return (
-            -mobility(q) * (m * q / 2 - b * _g(alpha)),
-            -turning(q) * b * _omega(alpha),
-        )
-
-    return Flow(
-        problem=problem,
-        label="reduced" if mobilities is _exact else "limit",
-        names=("q", "alpha"),
-        state0=np.array([problem.students.q[0], alpha0]),
-        rhs=rhs,
-        read=lambda y: _read_shared(problem, y[:, 0], y[:, 1]),
-        rates=lambda y: _shared_rates(problem, mobilities, y[:, 0], y[:, 1]),
-    )
-
-
-def _shared_slow(problem):
-    m, D, b = problem.m, problem.D, float(problem.teacher.b[0])
-
-    def coefficient(alpha):
-        return 2 * b * kernel.g(alpha) / m
-
-    def rhs(tau, y):
-        alpha = float(y[0])
-        return (-2 * b * _g(alpha) / m * b * _omega(alpha) / D**2,)
-
-    def rates(y):
-        turning = coefficient(y[:, 0]) / D**2
-        direction = turning * coefficient(y[:, 0]) * (b * kernel.omega(y[:, 0])) ** 2
-        return np.repeat(np.stack([0 * direction, direction], 1)[:, :, None], m, axis=2)
-
-    return Flow(
-        problem=problem,
-        label="limit",
-        names=("alpha",),
-        state0=np.array([_start_angle(problem, 0)]),
-        rhs=rhs,
-        read=lambda y: _read_shared(problem, coefficient(y[:, 0]), y[:, 0]),
-        rates=rates,
-    )
-
-
-def _read_shared(problem, q, alpha):
-    m, b = problem.m, problem.teacher.b[0]
-    loss = (m * q - b) ** 2 / 4 + m * q * b * kernel.excess(alpha)
-    s = np.repeat(_in_plane(problem, alpha)[:, None], m, axis=1)
-    return np.repeat(q[:, None], m, axis=1), s, _constant_delta(problem, len(q)), loss
-
-
-def _shared_rates(problem, mobilities, q, alpha):
-    m, b = problem.m, float(problem.teacher.b[0])
-    mobility, turning = mobilities(float(problem.students.delta[0]), problem.D)
-    mobility = np.array([mobility(v) for v in q.tolist()])
-    turning = np.array([turning(v) for v in q.tolist()])
-    coefficient = mobility * (m * q / 2 - b * kernel.g(alpha)) ** 2
-    direction = turning * q * (b * kernel.omega(alpha)) ** 2
-    return np.repeat(np.stack([coefficient, direction], axis=1)[:, :, None], m, axis=2)
 
 
 def _constant_delta(problem, n):
     return np.tile(problem.students.delta, (n, 1))
 
 
-# --- one student apart, the others equal: state (q, P, theta, psi) -----------------------------
+# --- all students equal: state (q, alpha) -----------------------------------------------------
 
 
-def _split(problem):
-    """(k, j): the unit apart and one of the M = m - 1 equal others."""
-    st, m = problem.students, problem.m
-    columns = np.column_stack([st.q, st.delta, st.s])
-    alike = (columns[:, None] == columns[None]).all(axis=2).sum(axis=1)
-    k = int(np.argmin(alike))
-    if m < 2 or not np.all(np.delete(alike, k) >= m - 1):
-        raise ValueError("the reduced flow needs one unit apart and m - 1 equal others")
-    return k, (k + 1) % m
-
-
-def _selection_start(problem):
-    k, j = _split(problem)
-    q, s = problem.students.q, problem.students.s
-    if problem.teacher.b[0] != 1 or q[k] <= 0:
-        raise ValueError(
-            f"the reduced flow needs teacher coefficient 1 and q > 0, "
-            f"got {problem.teacher.b!r} and {q[k]!r}"
-        )
-    if np.any(s[k] != s[j]):
-        raise ValueError("the reduced flow starts from one common direction; use population")
-    psi = _start_angle(problem, j)
-    return k, j, np.array([q[k], (problem.m - 1) * q[j], psi, psi])
-
-
-def _selection(problem):
-    k, j, state0 = _selection_start(problem)
-    M, D = problem.m - 1, problem.D
-    mobility_k, turning_k = _exact(float(problem.students.delta[k]), D)
-    mobility_j, turning_j = _exact(float(problem.students.delta[j]), D)
+def _shared(problem, label, mobilities):
+    m, b = problem.m, float(problem.teacher.b[0])
 
     def rhs(tau, y):
-        q, P, theta, psi = y.tolist()
-        alpha = psi - theta
-        g_alpha, omega_alpha = _g(alpha), _omega(alpha)
-        return (
-            -mobility_k(q) * (q / 2 + P * g_alpha - _g(theta)),
-            -M * mobility_j(P / M) * (P / 2 + q * g_alpha - _g(psi)),
-            -turning_k(q) * (P * omega_alpha + _omega(theta)),
-            -turning_j(P / M) * (_omega(psi) - q * omega_alpha),
-        )
+        q, alpha = float(y[0]), float(y[1])
+        coefficient, direction = mobilities(q)
+        g, omega = _g_omega(alpha)
+        return -coefficient * (m * q / 2 - b * g), -direction * b * omega
 
     def rates(y):
-        q = np.stack([y[:, 0], y[:, 1] / M])
-        delta = problem.students.delta[[k, j], None]
-        a_squared = q * gauge.chi(q, delta)
-        return _selection_rates(problem, k, y.T, gauge.mu(q, delta) / D, a_squared / D)
+        q, alpha = y.T
+        mu, chi = np.array([mobilities(value) for value in q.tolist()]).T
+        coefficient = mu * (m * q / 2 - b * kernel.g(alpha)) ** 2
+        direction = chi * q * (b * kernel.omega(alpha)) ** 2
+        return _for_each_unit(m, coefficient, direction)
 
     return Flow(
         problem=problem,
-        label="reduced",
-        names=("q", "P", "theta", "psi"),
-        state0=state0,
+        label=label,
+        names=("q", "alpha"),
+        state0=np.array([problem.students.q[0], _start_angle(problem)]),
         rhs=rhs,
-        read=lambda y: _read_selection(problem, k, *y.T),
+        read=lambda y: _read_shared(problem, *y.T),
         rates=rates,
-        kink=lambda y: y[2],
     )
 
 
-def _selection_limit(problem):
-    k, j, state0 = _selection_start(problem)
-    delta, M = problem.students.delta, problem.m - 1
-    if not delta[k] > 0 > delta[j] or delta[k] != -delta[j] or delta[k] != problem.D:
-        raise ValueError(f"the limit needs one +D and m - 1 times -D, got delta={delta!r}")
-    phi = float(state0[3])
-    g_phi = _g(phi)
+def _shared_slow(problem):
+    m, D, b = problem.m, problem.D, float(problem.teacher.b[0])
 
     def rhs(tau, y):
-        q, P, theta = y.tolist()
-        alpha = phi - theta
-        g_alpha = _g(alpha)
-        return (
-            -(q / 2 + P * g_alpha - _g(theta)),
-            -M * (P / 2 + q * g_alpha - g_phi),
-            -(P * _omega(alpha) + _omega(theta)) / q,
-        )
+        g, omega = _g_omega(float(y[0]))
+        return (-2 * b * g / m * b * omega / D**2,)
+
+    def coefficient(alpha):
+        return 2 * b * kernel.g(alpha) / m
 
     def rates(y):
-        n = len(y)
-        return _selection_rates(
-            problem, k, (*y.T, np.full(n, phi)), (np.ones(n), np.ones(n)), (1.0, 0.0)
-        )
+        alpha = y[:, 0]
+        direction = (coefficient(alpha) * b * kernel.omega(alpha) / D) ** 2
+        return _for_each_unit(m, np.zeros_like(direction), direction)
 
     return Flow(
         problem=problem,
         label="limit",
-        names=("q", "P", "theta"),
-        state0=state0[:3],
+        names=("alpha",),
+        state0=np.array([_start_angle(problem)]),
         rhs=rhs,
-        read=lambda y: _read_selection(problem, k, *y.T, np.full(len(y), phi)),
+        read=lambda y: _read_shared(problem, coefficient(y[:, 0]), y[:, 0]),
         rates=rates,
-        kink=lambda y: y[2],
+    )
+
+
+def _for_each_unit(m, coefficient, direction):
+    return np.repeat(np.stack([coefficient, direction], axis=1)[:, :, None], m, axis=2)
+
+
+def _read_shared(problem, q, alpha):
+    """E = (m q - b)^2/4 + m q b h(alpha), h = 1/2 - g."""
+    m, b = problem.m, problem.teacher.b[0]
+    loss = (m * q - b) ** 2 / 4 + m * q * b * kernel.excess(alpha)
+    s = np.repeat(_in_plane(problem, alpha)[:, None], m, axis=1)
+    return np.repeat(q[:, None], m, axis=1), s, _constant_delta(problem, len(q)), loss
+
+
+# --- one student apart, the others equal: state (q, P, theta, psi) -----------------------------
+
+
+def _split(problem):
+    """(k, j): the unit apart (of two, that with the larger imbalance) and one of the others."""
+    st, m = problem.students, problem.m
+    columns = np.column_stack([st.q, st.delta, st.s])
+    alike = (columns[:, None] == columns[None]).all(axis=2).sum(axis=1)
+    k = int(np.lexsort((-st.delta, alike))[0])
+    if not np.all(np.delete(alike, k) == m - 1):
+        raise ValueError("students must be one apart and m - 1 equal others; use population")
+    return k, (k + 1) % m
+
+
+def _selection(problem, label, mobilities_k, mobilities_j):
+    k, j = _split(problem)
+    q0, s, M, phi = problem.students.q, problem.students.s, problem.m - 1, _start_angle(problem)
+    if problem.teacher.b[0] != 1:
+        raise ValueError(f"b must be 1 in the reduced flow, got {problem.teacher.b[0]!r}")
+    if np.any(q0 <= 0):
+        raise ValueError(f"q must be positive in the reduced flow, got {q0!r}")
+    if np.any(s[k] != s[j]):
+        raise ValueError("students must start in one direction in the reduced flow; use population")
+
+    def rhs(tau, y):
+        q, P, theta, psi = y.tolist()
+        mu_k, chi_k = mobilities_k(q)
+        mu_j, chi_j = mobilities_j(P / M)
+        g, omega = _g_omega(psi - theta)
+        g_theta, omega_theta = _g_omega(theta)
+        g_psi, omega_psi = _g_omega(psi)
+        return (
+            -mu_k * (q / 2 + P * g - g_theta),
+            -M * mu_j * (P / 2 + q * g - g_psi),
+            -chi_k * (P * omega + omega_theta),
+            -chi_j * (omega_psi - q * omega),
+        )
+
+    def rates(y):
+        q, P, theta, psi = y.T
+        g, omega, alpha = kernel.g, kernel.omega, psi - theta
+        mu_k, chi_k = np.array([mobilities_k(value) for value in q.tolist()]).T
+        mu_j, chi_j = np.array([mobilities_j(value) for value in (P / M).tolist()]).T
+        coefficient = mu_j * (P / 2 + q * g(alpha) - g(psi)) ** 2
+        direction = chi_j * P / M * (omega(psi) - q * omega(alpha)) ** 2
+        out = _for_each_unit(problem.m, coefficient, direction)
+        out[:, 0, k] = mu_k * (q / 2 + P * g(alpha) - g(theta)) ** 2
+        out[:, 1, k] = chi_k * q * (P * omega(alpha) + omega(theta)) ** 2
+        return out
+
+    return Flow(
+        problem=problem,
+        label=label,
+        names=("q", "P", "theta", "psi"),
+        state0=np.array([q0[k], M * q0[j], phi, phi]),
+        rhs=rhs,
+        read=lambda y: _read_selection(problem, k, *y.T),
+        rates=rates,
+    )
+
+
+def _third_state_only(flow):
+    """The flow of (q, P, theta) that is left where psi does not move."""
+    psi = flow.state0[3:]
+
+    def complete(y):
+        return np.column_stack([y, np.full(len(y), psi)])
+
+    return replace(
+        flow,
+        names=flow.names[:3],
+        state0=flow.state0[:3],
+        rhs=lambda tau, y: flow.rhs(tau, np.concatenate([y, psi]))[:3],
+        read=lambda y: flow.read(complete(y)),
+        rates=lambda y: flow.rates(complete(y)),
     )
 
 
@@ -320,18 +305,6 @@ def _read_selection(problem, k, q, P, theta, psi):
     s = np.repeat(_in_plane(problem, psi)[:, None], problem.m, axis=1)
     s[:, k] = _in_plane(problem, theta)
     return coefficients, s, _constant_delta(problem, len(q)), loss
-
-
-def _selection_rates(problem, k, state, mobility, a_squared):
-    """mu B^2/D and a^2 |P T|^2/D of each unit: mobility = mu/D, a_squared = a^2/D (5)."""
-    q, P, theta, psi = state
-    g, omega, alpha = kernel.g, kernel.omega, psi - theta
-    out = np.empty((len(q), 2, problem.m))
-    out[:, 0] = (mobility[1] * (P / 2 + q * g(alpha) - g(psi)) ** 2)[:, None]
-    out[:, 1] = (a_squared[1] * (omega(psi) - q * omega(alpha)) ** 2)[:, None]
-    out[:, 0, k] = mobility[0] * (q / 2 + P * g(alpha) - g(theta)) ** 2
-    out[:, 1, k] = a_squared[0] * (P * omega(alpha) + omega(theta)) ** 2
-    return out
 
 
 # --- original parameters of all students: state (a, w) -----------------------------------------
@@ -347,6 +320,7 @@ def population(problem):
     """
     m, d, D = problem.m, problem.d, problem.D
     a0, w0 = problem.weights()
+    names = [f"a{i}" for i in range(m)] + [f"w{i},{c}" for i in range(m) for c in range(d)]
 
     def rhs(tau, y):
         a, w = y[:m], y[m:].reshape(m, d)
@@ -375,7 +349,7 @@ def population(problem):
     return Flow(
         problem=problem,
         label="population",
-        names=tuple([f"a{i}" for i in range(m)] + [f"w{i},{c}" for i in range(m) for c in range(d)]),
+        names=tuple(names),
         state0=np.concatenate([a0, w0.ravel()]),
         rhs=rhs,
         read=read,
@@ -429,36 +403,34 @@ def _force_pairs(a, w, teacher):
 
 
 def _force_plane(a, w, teacher):
-    """The half-turn ahead of w_i and the half-turn behind it are ranges of the sorted angles.
+    """Sorted lines and prefix sums: the angle of two vectors is that of their lines or its rest.
 
-    With t_j the polar angle of v_j and D_ij = t_j - t_i in [-pi, pi),
-    2 pi T_i = sum_j c_j (|v_j| sin|D_ij| w^_i + (pi - |D_ij|) v_j): four prefix sums, of c v and
-    of t c v, over one turn repeated twice.
+    v_j = sigma_j |v_j| e(t_j) with e(t) = (cos t, sin t), t in [-pi/2, pi/2], sigma = +-1, and
+    p_j = c_j |v_j| e(t_j).  The angle of v_i and v_j is |t_i - t_j|, or pi - |t_i - t_j| if the
+    signs differ, so
+
+        2 pi T_i = sigma_i e(t_i) [e(t_i) x R_i] + pi/2 sum_j c_j v_j
+                   + sigma_i [pi/2 sum_j p_j - sum_j |t_i - t_j| p_j]
+
+    with R_i = sum_{t_j > t_i} p_j - sum_{t_j < t_i} p_j; the last sum is the same difference of
+    the t_j p_j, minus t_i R_i.  Equal t_j add zero and may be counted on either side.
     """
     c, v = _sources(a, w, teacher)
-    t = np.arctan2(v[:, 1], v[:, 0])
-    order = np.argsort(t)
-    n, turn = t.size, t[order]
-    turns = np.concatenate([turn, turn + TWO_PI])
-    cv = (c[:, None] * v)[order]
-    sums = np.zeros((2 * n + 1, 4))
-    sums[1 : n + 1, :2] = sums[n + 1 :, :2] = cv
-    sums[1:, 2:] = sums[1:, :2] * turns[:, None]
-    np.cumsum(sums, axis=0, out=sums)
-
-    ti = t[: a.size]
-    start, half = np.searchsorted(turn, ti), np.searchsorted(turns, ti + np.pi)
-    ahead = sums[half] - sums[start]
-    behind = sums[start + n] - sums[half]
-    gap = ahead[:, 2:] - behind[:, 2:]  # becomes sum |D_ij| c_j v_j
-    gap -= ti[:, None] * ahead[:, :2] - (ti + TWO_PI)[:, None] * behind[:, :2]
-    tilt = ahead[:, :2] - behind[:, :2]
-    cos, sin = np.cos(ti), np.sin(ti)
-    along = cos * tilt[:, 1] - sin * tilt[:, 0]
-    out = np.pi * sums[n, :2] - gap
-    out[:, 0] += along * cos
-    out[:, 1] += along * sin
-    return out / TWO_PI
+    sigma = np.copysign(1.0, v[:, 0])
+    t = np.arctan2(sigma * v[:, 1], np.abs(v[:, 0]))
+    order = t.argsort()
+    sigma, t = sigma[order], t[order]
+    cv = c[order] * v.T[:, order]
+    p = sigma * cv
+    sums = np.concatenate([p, t * p]).cumsum(axis=1)
+    after = sums[:, -1:] - 2 * sums  # after t_i minus before t_i
+    cos, sin = np.cos(t), np.sin(t)
+    tilt = cos * after[1] - sin * after[0]
+    turned = np.stack([tilt * cos, tilt * sin]) + np.pi / 2 * sums[:2, -1:]
+    turned -= after[2:] - t * after[:2]
+    out = np.empty_like(v)
+    out[order] = (sigma * turned + np.pi / 2 * cv.sum(axis=1, keepdims=True)).T / TWO_PI
+    return out[: a.size]
 
 
 def hessian(a, w, teacher):
@@ -475,38 +447,28 @@ def hessian(a, w, teacher):
     m, d = w.shape
     c, v = _sources(a, w, teacher)
     r, x = _unit_rows(v)
-    alpha = _pair_angles(x[:m], x)
-    alpha[np.arange(m), np.arange(m)] = 0.0
-    sin, cos = np.sin(alpha), np.cos(alpha)
-    s = x[:m]
-    across = x[None] - cos[:, :, None] * s[:, None]
-    n = across / np.maximum(sin, 1e-300)[:, :, None]
-    eye = np.eye(d)
-    nn = n[..., :, None] * n[..., None, :]
-    ss = s[:, :, None] * s[:, None, :]
+    s, eye, own = x[:m], np.eye(d), np.arange(m)
+    alpha = _pair_angles(s, x)
+    sin, cos, rest = (f[:, :, None] for f in (np.sin(alpha), np.cos(alpha), np.pi - alpha))
+    s_, x_ = np.broadcast_arrays(s[:, None], x)
+    across = x_ - cos * s_
+    n = across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), 1e-300)
 
-    H = np.zeros((m + m * d, m + m * d))
-    H[:m, :m] = r[:m, None] * r[:m] * (sin + (np.pi - alpha) * cos)[:, :m] / TWO_PI
+    G = (sin * r[:, None] * s_ + rest * v) / TWO_PI  # G(w_i, v_j)
+    aa = np.einsum("ik,ijk->ij", w, G[:, :m])
+    aw = a[:, None] * G[:, :m].transpose(1, 0, 2)
+    aw[own, own] = np.einsum("j,ijk->ik", c, G) + a[:, None] * w / 2
 
-    moment = (
-        r[None, :, None] * sin[:, :, None] * s[:, None] + (np.pi - alpha)[:, :, None] * v[None]
-    ) / TWO_PI  # G(w_i, v_j)
-    aw = a[None, :, None] * moment[:, :m].transpose(1, 0, 2)  # a_j G(w_j, w_i)
-    T = np.einsum("j,ijk->ik", c, moment)
-    diagonal = np.arange(m)
-    aw[diagonal, diagonal] = T + a[:, None] * w / 2
-    H[:m, m:] = aw.reshape(m, m * d)
-    H[m:, :m] = H[:m, m:].T
+    sin, cos, rest = sin[..., None], cos[..., None], rest[..., None]
+    ss, nn, sn = _outer(s_, s_), _outer(n, n), _outer(s_, n)
+    both = rest * eye + sin * (cos * (ss - nn) + sin * (sn + sn.transpose(0, 1, 3, 2)))
+    turned = np.einsum("j,ijkl->ikl", c * r, sin * (eye - ss + nn)) / r[:m, None, None]
+    ww = (a[:, None] * a)[:, :, None, None] * both[:, :m] / TWO_PI
+    ww[own, own] = a[:, None, None] ** 2 * eye / 2 + a[:, None, None] * turned / TWO_PI
 
-    sn = s[:, None, :, None] * n[..., None, :]
-    both = (np.pi - alpha)[:, :, None, None] * eye + sin[:, :, None, None] * (
-        cos[:, :, None, None] * (ss[:, None] - nn)
-        + sin[:, :, None, None] * (sn + sn.transpose(0, 1, 3, 2))
-    )
-    ww = a[:, None, None, None] * a[None, :, None, None] * both[:, :m] / TWO_PI
-    turning = (c * r)[None] * sin / (TWO_PI * r[:m, None]) * a[:, None]
-    ww[diagonal, diagonal] = a[:, None, None] ** 2 * eye / 2 + np.einsum(
-        "ij,ijkl->ikl", turning, eye - ss[:, None] + nn
-    )
-    H[m:, m:] = ww.transpose(0, 2, 1, 3).reshape(m * d, m * d)
-    return H
+    aw = aw.reshape(m, m * d)
+    return np.block([[aa, aw], [aw.T, ww.transpose(0, 2, 1, 3).reshape(m * d, m * d)]])
+
+
+def _outer(x, y):
+    return x[..., :, None] * y[..., None, :]

@@ -9,7 +9,7 @@ from gaugelib.checks import whole
 from gaugelib.problem import Problem
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """What a flow did, in the coordinates that the network sees.
 
@@ -56,27 +56,33 @@ class Trajectory:
 
     def angle(self, unit, teacher=0):
         """Angle in [0, pi] between a student and a teacher: (n,)."""
-        return kernel.angle(self.s[:, self._unit(unit)], self.problem.teacher.u[teacher])
+        unit, u = self._pair(unit, teacher)
+        return kernel.angle(self.s[:, unit], u)
 
     def signed_angle(self, unit, teacher=0):
-        """Angle in (-pi, pi], positive on the side where the student started: (n,).
+        """:meth:`angle` with a sign, positive on the side where the student started: (n,).
 
-        A student may rotate past its teacher; then this becomes negative, and
-        :meth:`angle` does not show it.
+        A student may rotate past its teacher; then this becomes negative, and :meth:`angle` does
+        not show it.  Raises ValueError for a student that starts along the teacher: it has no side.
         """
-        u = self.problem.teacher.u[teacher]
-        s0 = self.problem.students.s[self._unit(unit)]
-        across = s0 - (s0 @ u) * u
-        across = across / kernel.length("s0 across the teacher", across)
-        s = self.s[:, unit]
-        return np.arctan2(s @ across, s @ u)
+        unit, u = self._pair(unit, teacher)
+        s0 = self.problem.students.s[unit]
+        if not 1e-15 < kernel.angle(s0, u) < np.pi - 1e-15:
+            raise ValueError(f"unit must not start along its teacher, got {unit!r} at s = {s0!r}")
+        return np.copysign(self.angle(unit, teacher), self.s[:, unit] @ (s0 - (s0 @ u) * u))
 
-    def _unit(self, unit):
-        if whole("unit", unit, 0) >= self.problem.m:
-            raise ValueError(f"unit must be in 0..{self.problem.m - 1}, got {unit!r}")
-        return int(unit)
+    def _pair(self, unit, teacher):
+        """The index of a student and the direction of a teacher, both checked."""
+        unit = _index("unit", unit, self.problem.m)
+        return unit, self.problem.teacher.u[_index("teacher", teacher, self.problem.teacher.b.size)]
 
     def at(self, index):
         """The same trajectory restricted to ``index``, a slice or integer array."""
         rows = ("tau", "q", "s", "delta", "loss", "state")
         return replace(self, **{name: getattr(self, name)[index] for name in rows})
+
+
+def _index(name, value, count):
+    if whole(name, value, 0) >= count:
+        raise ValueError(f"{name} must be in 0..{count - 1}, got {value!r}")
+    return int(value)
