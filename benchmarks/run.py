@@ -1,0 +1,280 @@
+"""gaugelib beside what a user would write, in one run: seconds, ratio, and error of both.
+
+    make bench                                 all rows, a few minutes
+    .venv/bin/python benchmarks/run.py --quick   one repetition instead of three
+
+The user's version is scipy's solve_ivp with DOP853, rtol 1e-11, atol 1e-13, max_step 0.1, and a
+right-hand side in numpy.  Baseline and gaugelib take turns; the ratio is that of the best times.
+Errors are against data/golden-reduced.npz (see data/README.md).
+"""
+
+import sys
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.integrate import solve_ivp
+
+from gaugelib import flows
+from gaugelib.problem import Problem, Students, Teacher, duplicates
+from gaugelib.solve import solve
+
+GOLDEN = np.load(Path(__file__).parents[1] / "data" / "golden-reduced.npz")
+PHI = np.pi / 4
+WIDTHS, IMBALANCES = (2, 4, 8, 16, 32), (8, 16, 32, 64, 128)
+ONE, TABLE = np.arange(601) / 10, np.arange(801) / 10
+
+
+@dataclass
+class Row:
+    """One comparison: best seconds and errors of the user's version and of gaugelib."""
+
+    work: str
+    seconds: tuple
+    errors: tuple
+    goal: float | None = None
+    most: float | None = None
+
+    @property
+    def ratio(self):
+        return self.seconds[0] / self.seconds[1]
+
+    @property
+    def met(self):
+        if self.goal is None:
+            return ""
+        return "yes" if self.ratio >= self.goal and self.errors[1] <= self.most else "NO"
+
+    def __str__(self):
+        goal = "" if self.goal is None else f">= {self.goal:g}x, <= {self.most:g}"
+        user, ours = map(duration, self.seconds)
+        errors = ["" if e is None else f"{e:.1e}" for e in self.errors]
+        return (
+            f"| {self.work:48} | {user:>8} | {errors[0]:>7} | {ours:>8} | {errors[1]:>7} "
+            f"| {self.ratio:6.1f} | {goal:18} | {self.met:4} |"
+        )
+
+
+HEAD = (
+    f"| {'work':48} | {'baseline':>8} | {'error':>7} | {'gaugelib':>8} | {'error':>7} "
+    f"| {'ratio':>6} | {'goal':18} | {'met':4} |\n"
+    f"|{'-' * 50}|{'-' * 9}:|{'-' * 8}:|{'-' * 9}:|{'-' * 8}:|{'-' * 7}:|{'-' * 20}|{'-' * 6}|"
+)
+
+
+def duration(seconds):
+    unit, size = next(
+        ((unit, size) for unit, size in (("s", 1), ("ms", 1e-3)) if seconds >= size), ("us", 1e-6)
+    )
+    return f"{seconds / size:.3g} {unit}"
+
+
+def best_of(repeats, *functions):
+    """Best seconds of each function, all taking turns, and the last value of each."""
+    best, values = [np.inf] * len(functions), [None] * len(functions)
+    for _ in range(repeats):
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            values[i] = function()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best, values
+
+
+# --- what a user would write -------------------------------------------------------------------
+
+
+def solve_ivp_states(rhs, y0, tau):
+    settings = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13, "max_step": 0.1}
+    return solve_ivp(rhs, (tau[0], tau[-1]), y0, t_eval=tau, **settings).y.T
+
+
+def plain_reduced(m, D, tau):
+    """The four equations (B.1) in numpy."""
+    M = m - 1
+
+    def g(x):
+        return (np.sin(abs(x)) + (np.pi - abs(x)) * np.cos(x)) / (2 * np.pi)
+
+    def omega(x):
+        return (np.pi - abs(x)) * np.sin(x) / (2 * np.pi)
+
+    def rhs(tau, y):
+        q, P, theta, psi = y
+        alpha = psi - theta
+        mu, mu_other = np.sqrt(D**2 + 4 * q**2), np.sqrt(D**2 + 4 * (P / M) ** 2)
+        return np.array([
+            -mu / D * (q / 2 + P * g(alpha) - g(theta)),
+            -M * mu_other / D * (P / 2 + q * g(alpha) - g(psi)),
+            -(mu + D) / (2 * q * D) * (P * omega(alpha) + omega(theta)),
+            -2 * P / (M * D * (mu_other + D)) * (omega(psi) - q * omega(alpha)),
+        ])  # fmt: skip
+
+    return solve_ivp_states(rhs, np.array([1 / m, M / m, PHI, PHI]), tau)
+
+
+def arccos_force(a, w, b, u):
+    """T_i over all pairs, with the angles from the cosines."""
+    c, v = np.concatenate([a, -b]), np.concatenate([w, u])
+    r, size = np.linalg.norm(w, axis=1), np.linalg.norm(v, axis=1)
+    alpha = np.arccos(np.clip(w @ v.T / (r[:, None] * size), -1, 1))
+    along = (np.sin(alpha) @ (c * size))[:, None] * w / r[:, None]
+    return (along + (np.pi - alpha) @ (c[:, None] * v)) / (2 * np.pi)
+
+
+def plain_population(m, D, tau):
+    """(q, P, theta, psi) from all students' (a, w)."""
+    problem = duplicates(m, D, PHI)
+    a0, w0 = problem.weights()
+    b, u = problem.teacher.b, problem.teacher.u
+
+    def rhs(tau, y):
+        a, w = y[:m], y[m:].reshape(m, 2)
+        T = arccos_force(a, w, b, u)
+        return np.concatenate([-(w * T).sum(axis=1), (-a[:, None] * T).ravel()]) / D
+
+    y = solve_ivp_states(rhs, np.concatenate([a0, w0.ravel()]), tau)
+    a, w = y[:, :m], y[:, m:].reshape(-1, m, 2)
+    q, angles = a * np.linalg.norm(w, axis=2), np.arctan2(w[:, :2, 1], w[:, :2, 0])
+    return np.column_stack([q[:, 0], q[:, 1:].sum(axis=1), angles])
+
+
+def torch_loss(y, m, b, u):
+    """Population loss in float64 torch, from the arc-cosine kernel."""
+    a, w = y[:m], y[m:].reshape(m, -1)
+    c, v = torch.cat([a, -b]), torch.cat([w, u])
+    size = v.norm(dim=1)
+    cos = (v @ v.T) / (size[:, None] * size)
+    off = ~torch.eye(len(c), dtype=torch.bool)
+    alpha = torch.zeros_like(cos)
+    alpha[off] = torch.arccos(cos[off])  # its derivative is infinite on the diagonal
+    cos = torch.where(off, cos, torch.ones_like(cos))
+    K = size[:, None] * size * (torch.sin(alpha) + (torch.pi - alpha) * cos) / (2 * torch.pi)
+    return c @ K @ c / 2
+
+
+# --- gaugelib ----------------------------------------------------------------------------------
+
+
+def our_reduced(m, D, tau):
+    return solve(flows.reduced(duplicates(m, D, PHI)), tau).state
+
+
+def our_population(m, D, tau):
+    path = solve(flows.population(duplicates(m, D, PHI)), tau)
+    return np.column_stack([path.q[:, 0], path.P, path.signed_angle(0), path.signed_angle(1)])
+
+
+# --- the rows ----------------------------------------------------------------------------------
+
+
+def one_reduced_flow(repeats):
+    seconds, states = best_of(
+        repeats, lambda: plain_reduced(8, 32, ONE), lambda: our_reduced(8, 32, ONE)
+    )
+    errors = [np.abs(s - GOLDEN["one"]).max() for s in states]
+    return Row("one reduced flow, m=8, D=32, 601 points", seconds, errors, 7, 1e-12)
+
+
+def table(repeats, work, plain, ours, goal):
+    cases = [(m, D) for m in WIDTHS for D in IMBALANCES]
+    total, errors = np.zeros(2), np.zeros(2)
+    for m, D in cases:
+        seconds, states = best_of(repeats, partial(plain, m, D, TABLE), partial(ours, m, D, TABLE))
+        total += seconds
+        golden = GOLDEN[f"m{m}-D{D}"]
+        errors = np.maximum(errors, [np.abs(s[::10] - golden).max() for s in states])
+    return Row(work, tuple(total), tuple(errors), goal, 3e-12)
+
+
+def repeated(calls, function, *arguments):
+    def run():
+        for _ in range(calls):
+            value = function(*arguments)
+        return value
+
+    return run
+
+
+def precise_force(a, w, teacher):
+    """T_i over all pairs in numpy's long double, with Kahan's angles."""
+    a, w, b, u = (np.asarray(x, np.longdouble) for x in (a, w, teacher.b, teacher.u))
+    c, v = np.concatenate([a, -b]), np.concatenate([w, u])
+    size = np.sqrt((v**2).sum(axis=1))
+    x = v / size[:, None]
+    far = [np.sqrt(((x[:, None] + sign * x[None]) ** 2).sum(axis=2)) for sign in (-1, 1)]
+    alpha, pi = 2 * np.arctan2(*far)[: a.size], 4 * np.arctan(np.longdouble(1))
+    along = (np.sin(alpha) * (c * size)).sum(axis=1)[:, None] * x[: a.size]
+    turned = ((pi - alpha)[:, :, None] * (c[:, None] * v)).sum(axis=1)
+    return (along + turned) / (2 * pi)
+
+
+def one_force(repeats, m=256):
+    """Error: largest difference from long double over the largest entry of the force."""
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(-np.pi, np.pi, m)
+    s = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    teacher = Teacher(b=np.ones(1), u=np.array([[1.0, 0.0]]))
+    a, w = Problem(teacher, Students(rng.uniform(0.5, 1.5, m) / m, s, -32.0), 32.0).weights()
+    exact = precise_force(a, w, teacher)
+    ours = repeated(200, flows.force, a, w, teacher)
+    rivals = (
+        ("arccos of all cosines", repeated(20, arccos_force, a, w, teacher.b, teacher.u), 20, 25),
+        ("all differences (Kahan)", repeated(4, flows._force_pairs, a, w, teacher), 4, None),
+    )
+    for name, rival, calls, goal in rivals:
+        seconds, values = best_of(repeats, rival, ours)
+        errors = [float(np.abs(v - exact).max() / np.abs(exact).max()) for v in values]
+        seconds = seconds[0] / calls, seconds[1] / 200
+        yield Row(f"one force, d=2, m={m}; {name}", seconds, errors, goal, 1e-15)
+
+
+def against_torch(repeats, m=8, d=10):
+    """Error of gaugelib: largest difference from torch over the largest entry."""
+    rng = np.random.default_rng(1)
+    s, u = rng.standard_normal((m, d)), rng.standard_normal((2, d))
+    s, u = s / np.linalg.norm(s, axis=1)[:, None], u / np.linalg.norm(u, axis=1)[:, None]
+    students = Students(rng.uniform(0.5, 1.5, m) / m, s, np.resize([32.0, -32.0], m))
+    flow = flows.population(Problem(Teacher(b=np.array([1.0, 0.5]), u=u), students, 32.0))
+    y, D = flow.state0, flow.problem.D
+    b, u = torch.tensor(flow.problem.teacher.b), torch.tensor(flow.problem.teacher.u)
+    torch.set_num_threads(1)
+
+    def gradient():
+        leaf = torch.tensor(y, requires_grad=True)
+        return -torch.autograd.grad(torch_loss(leaf, m, b, u), leaf)[0].numpy() / D
+
+    def second():
+        loss = torch.autograd.functional.hessian(lambda y: torch_loss(y, m, b, u), torch.tensor(y))
+        return -loss.numpy() / D
+
+    rows = (
+        ("rates, m=8, d=10; torch autograd", gradient, flow.rhs, 20),
+        ("Jacobian, m=8, d=10; torch autograd", second, flow.jacobian, 4),
+    )
+    for name, theirs, ours, calls in rows:
+        seconds, values = best_of(
+            repeats, repeated(calls, theirs), repeated(calls * 10, ours, 0.0, y)
+        )
+        error = float(np.abs(values[1] - values[0]).max() / np.abs(values[0]).max())
+        yield Row(name, (seconds[0] / calls, seconds[1] / calls / 10), (None, error))
+
+
+def rows(n):
+    yield one_reduced_flow(5 * n)
+    yield table(n, "Table D.2: 25 reduced flows, 801 points", plain_reduced, our_reduced, 12)
+    yield table(n, "the same 25 in (a, w) of all students", plain_population, our_population, 2)
+    yield from one_force(10 * n)
+    yield from against_torch(10 * n)
+
+
+def main():
+    print(HEAD)
+    for row in rows(1 if "--quick" in sys.argv[1:] else 3):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
