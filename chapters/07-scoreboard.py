@@ -1,0 +1,148 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (chapter-scoreboard)=
+# # Scoreboard
+#
+# Every claim of the paper that can be tested, what the paper prints, what was measured, and a
+# verdict. After this page you know which parts of {cite:t}`wang2026gauge` this book confirms, to
+# how many digits, where it disagrees, and what it still owes. It runs for about one second:
+# nothing is measured here, the rows are those stored in the chapters.
+#
+# ## How verdicts are given
+#
+# A claim is entered in the ledger `gaugelib/papers/gauge.toml` from the paper's text, with the
+# printed number as a string, because its digits matter. A chapter measures it and hands the
+# result to `claims.compare`, which alone gives the verdict:
+
+# %%
+from html import escape
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import HTML, display
+from myst_nb import glue
+
+from gaugelib import claims, figures, interactive
+
+VERDICTS = {**claims.VERDICTS, "missing": "owed by a chapter that is not written yet"}
+for verdict, meaning in VERDICTS.items():
+    print(f"{verdict:8} {meaning}")
+
+# %% [markdown]
+# - A tolerance stands in the ledger with its reason (rounding, a record grid, the spread of
+#   seeds). `within` always shows it.
+# - A **null** is the value that anyone would guess, or a case in which the statement should fail.
+#   A claim that passes although its null passes too is marked *weak*: it says little.
+# - `differs` and `open` need an explanation, which is shown with the row.
+# - A claim for which no chapter has stored a row is `missing`.
+#
+# ## Counts
+
+# %%
+TITLES = {
+    "01": "The gauge", "02": "Kernel", "03": "One student", "04": "Identical neurons",
+    "05": "Early advantage", "06": "Scaling laws", "08": "Perturbed neurons",
+    "09": "Gradient descent", "10": "Finite samples", "11": "PyTorch", "12": "Two teachers",
+    "14": "Deeper networks",
+}
+home = {row.id: (stem, row) for stem, row in claims.collect(sorted(Path().glob("*.ipynb")))}
+paper = [claim for claim in claims.load().values() if claim.paper != "beyond"]
+own = [claim for claim in claims.load().values() if claim.paper == "beyond"]
+
+
+def verdict_of(claim):
+    return home[claim.id][1].verdict if claim.id in home else "missing"
+
+
+chapters = sorted({claim.chapter for claim in paper})
+counts = np.array([
+    [sum(c.chapter == chapter and verdict_of(c) == v for c in paper) for v in VERDICTS]
+    for chapter in chapters
+])
+passing = sum(verdict_of(claim) in claims.PASSING for claim in paper)
+weak = sum(row.weak for _, row in home.values())
+
+# %%
+reported = sum(verdict_of(claim) != "missing" for claim in paper)
+own_passing = sum(verdict_of(claim) in claims.PASSING for claim in own)
+for name, number in {
+    "claims-all": len(paper), "claims-reported": reported, "claims-passing": passing,
+    "claims-weak": weak, "claims-own": len(own), "claims-own-passing": own_passing,
+}.items():
+    glue(name, str(number), display=False)
+
+# %% [markdown]
+# The ledger holds {glue:text}`claims-all` claims of the paper. The stored chapters report
+# {glue:text}`claims-reported` of them, and {glue:text}`claims-passing` pass. Of all rows,
+# {glue:text}`claims-weak` are weak. Findings of this book's own, which no paper prints, are kept
+# apart: {glue:text}`claims-own` entered, {glue:text}`claims-own-passing` of them pass.
+
+# %% mystnb={"figure": {"caption": "Claims of the paper by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
+fig, ax = figures.panels(height=0.28 * len(chapters) + 1.2)
+left = np.zeros(len(chapters))
+fills = (figures.BLUE, figures.SKY, figures.GREEN, figures.ORANGE, figures.PINK, "white")
+for k, (verdict, colour) in enumerate(zip(VERDICTS, fills, strict=True)):
+    ax.barh(range(len(chapters)), counts[:, k], left=left, color=colour, label=verdict,
+            edgecolor=figures.BLACK, linewidth=0.7, hatch=("", "//", "..", "xx", "++", "")[k])
+    left += counts[:, k]
+ax.set_yticks(range(len(chapters)), [f"{c} {TITLES[c]}" for c in chapters])
+ax.invert_yaxis()
+ax.grid(axis="y", visible=False)
+ax.set_xlabel("number of claims")
+ax.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.4, 1.0), columnspacing=1.2)
+plt.show()
+
+# %%
+print(f"{'chapter':22}" + "".join(f"{verdict:>9}" for verdict in VERDICTS) + f"{'all':>7}")
+for chapter, line in zip(chapters, counts, strict=True):
+    print(f"{chapter + ' ' + TITLES[chapter]:22}" + "".join(f"{n:9d}" for n in line)
+          + f"{line.sum():7d}")
+print(f"{'all':22}" + "".join(f"{n:9d}" for n in counts.sum(axis=0)) + f"{counts.sum():7d}")
+
+# %% [markdown]
+# ## Every claim
+#
+# Choose a chapter, a verdict, what became of the null, or type a part of the text. The link in the
+# last column leads to the row in its chapter, below the code that measured it.
+
+
+# %%
+def null_word(row):
+    return {None: "no null", False: "null fails", True: "null passes"}[row.null_passes]
+
+
+def line(claim):
+    """One line of the table: from a stored row, or missing."""
+    owed = f"{claim.chapter} {TITLES[claim.chapter]}"
+    missing = claims.Row(claim.id, claim.where, claim.printed, "", "missing", None)
+    stem, row = home.get(claim.id, ("", missing))
+    link = f'<a href="{stem}.html#claim-{claim.id}">{escape(owed)}</a>'
+    cells = (
+        f"{escape(claim.where)}: {escape(claim.statement)}{claims.remarks(row)}",
+        escape(row.printed) or "&ndash;", escape(row.measured) or "&ndash;",
+        claims.badge(row), link if stem else f"owed by {escape(owed)}",
+    )
+    source = "this book" if claim.paper == "beyond" else "the paper"
+    words = (owed, row.verdict, null_word(row) if stem else "not yet judged", source)
+    return interactive.Line(cells, words)
+
+
+# %%
+lines = [line(claim) for claim in sorted(claims.load().values(), key=lambda c: c.chapter)]
+display(HTML(interactive.filter_table(
+    "scoreboard", ("claim", "printed", "measured", "verdict", "chapter"), lines,
+    ("Chapter", "Verdict", "Null", "Claim of"), label="All claims", unit="claims",
+)))

@@ -1,0 +1,338 @@
+"""Live HTML without a server: sliders over computed frames, and a table that can be filtered.
+
+Everything is one string of HTML with inline SVG, data and a few lines of JavaScript.  It asks
+nothing of the network or a kernel, is worked by keyboard, and shows its first frame (or the
+whole table) where scripts do not run.  Colours: Okabe and Ito's, readable on white and on black;
+all else is drawn in the colour of the text.
+"""
+
+import html
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaugelib.checks import finite
+
+LEVELS = 4000  # divides evenly by 2, 4, 8, 16 and 32, so that 1/m is kept exactly
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+COLOURS = ("#0072B2", "#D55E00", "#009E73")
+DASHES = ("none", "7 4", "2 3")
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 210, 46, 12, 26, 40
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider: its label, the text of each position, and the position it starts at."""
+
+    label: str
+    texts: tuple
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear axis from low to high with ticks (position, text).  For a logarithmic one give
+    logarithms as positions."""
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve in every frame: values (n_1, ..., n_k, points) for k controls.
+
+    ``power`` says that the values are decimal logarithms, so that the numbers shown are 10^v.
+    """
+
+    name: str
+    values: np.ndarray
+    power: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One small figure: title, vertical axis and at most three curves."""
+
+    title: str
+    axis: Axis
+    series: tuple
+
+
+def encode(values, low, high):
+    """Values (n,) in [low, high] as two letters each: the nearest of LEVELS + 1 equal steps.
+
+    Values outside are moved to the nearer end.
+    """
+    share = (np.clip(finite("values", values), low, high) - low) / (high - low)
+    steps = np.rint(LEVELS * share).astype(int)
+    return "".join(ALPHABET[k // 64] + ALPHABET[k % 64] for k in steps)
+
+
+def decode(text, low, high):
+    """The values (n,) of :func:`encode`, each within (high - low)/(2 LEVELS)."""
+    letters = np.array([ALPHABET.index(letter) for letter in text]).reshape(-1, 2)
+    return low + (high - low) * (letters @ [64, 1]) / LEVELS
+
+
+def slider(name, controls, cursor, x, x_axis, panels):
+    """HTML of panels whose curves follow sliders; one more slider moves the reading line.
+
+    Parameters
+    ----------
+    name : prefix of the element ids, unique in its page
+    controls : k controls; the shape (n_1, ..., n_k) of every series counts their positions
+    cursor : a Control with one text for each point
+    x : (points,) positions on ``x_axis``, common to all frames
+    panels : what is drawn
+    """
+    x = finite("x", x)
+    shape = tuple(len(control.texts) for control in controls)
+    for panel in panels:
+        for series in panel.series:
+            if series.values.shape != (*shape, x.size):
+                raise ValueError(
+                    f"values of {series.name} must have shape {(*shape, x.size)}, "
+                    f"got {series.values.shape}"
+                )
+    if len(cursor.texts) != x.size:
+        raise ValueError(f"cursor needs {x.size} texts, got {len(cursor.texts)}")
+    curves = [(panel.axis, series) for panel in panels for series in panel.series]
+    frames = [
+        "".join(encode(s.values[index], axis.low, axis.high) for axis, s in curves)
+        for index in np.ndindex(shape)
+    ]
+    data = {
+        "alphabet": ALPHABET,
+        "levels": LEVELS,
+        "shape": shape,
+        "texts": [list(control.texts) for control in (*controls, cursor)],
+        "x": [_place_x(v, x_axis) for v in x],
+        "top": TOP,
+        "height": HEIGHT - TOP - BOTTOM,
+        "curves": [
+            {"name": s.name, "low": axis.low, "high": axis.high, "power": s.power}
+            for axis, s in curves
+        ],
+        "frames": frames,
+    }
+    first = frames[np.ravel_multi_index([c.start for c in controls], shape) if shape else 0]
+    controls_html = "".join(_control(name, k, c) for k, c in enumerate((*controls, cursor)))
+    drawn = _drawn(panels, first, x, x_axis, cursor.start)
+    return (
+        f'<div class="live" id="{name}">'
+        f'<fieldset disabled><legend>Choose</legend><div class="live-controls">{controls_html}'
+        "</div></fieldset><noscript><p>The sliders need JavaScript; this is the first frame."
+        '</p></noscript><p class="live-readout" aria-live="polite"></p>'
+        f'<div class="live-panels">{drawn}</div>'
+        f'<script type="application/json">{_script_json(data)}</script>'
+        f"<script>{_SLIDER_SCRIPT.replace('NAME', name)}</script></div>"
+    )
+
+
+def _script_json(data):
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+
+
+def _control(name, k, control):
+    text = html.escape(control.texts[control.start])
+    return (
+        f'<div><label for="{name}-{k}">{html.escape(control.label)}: '
+        f'<span class="live-value">{text}</span></label>'
+        f'<input type="range" id="{name}-{k}" min="0" max="{len(control.texts) - 1}" step="1" '
+        f'value="{control.start}" aria-valuetext="{text}"></div>'
+    )
+
+
+def _place_x(value, axis):
+    return round(LEFT + (WIDTH - LEFT - RIGHT) * (value - axis.low) / (axis.high - axis.low), 1)
+
+
+def _place_y(share):
+    return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - share), 1)
+
+
+def _drawn(panels, frame, x, x_axis, cursor):
+    places = [_place_x(v, x_axis) for v in x]
+    pieces, rest = [], frame
+    for panel in panels:
+        paths = ""
+        for k in range(len(panel.series)):
+            text, rest = rest[: 2 * len(places)], rest[2 * len(places) :]
+            points = zip(places, map(_place_y, decode(text, 0, 1)), strict=True)
+            paths += (
+                f'<path class="live-curve" d="M{"L".join(f"{a} {b}" for a, b in points)}" '
+                f'fill="none" stroke="{COLOURS[k]}" stroke-width="2" '
+                f'stroke-dasharray="{DASHES[k]}"/>'
+            )
+        pieces.append(
+            f"<figure><figcaption>{html.escape(panel.title)}</figcaption>"
+            f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" font-size="11" fill="currentColor" '
+            f'aria-label="{html.escape(panel.title)}: {html.escape(_names(panel))}">'
+            f"{_axes(x_axis, panel.axis)}{paths}"
+            f'<path class="live-cursor" d="M{places[cursor]} {TOP}V{HEIGHT - BOTTOM}" '
+            f'stroke="currentColor" stroke-width="1" opacity="0.6"/>{_legend(panel)}</svg></figure>'
+        )
+    return "".join(pieces)
+
+
+def _names(panel):
+    return ", ".join(series.name for series in panel.series)
+
+
+def _axes(x_axis, y_axis):
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    pieces = [f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="currentColor"/>']
+    for position, text in x_axis.ticks:
+        at = _place_x(position, x_axis)
+        pieces.append(
+            f'<path d="M{at} {TOP}V{bottom}" stroke="currentColor" opacity="0.15"/>'
+            f'<text x="{at}" y="{bottom + 15}" text-anchor="middle">{html.escape(text)}</text>'
+        )
+    for position, text in y_axis.ticks:
+        at = _place_y((position - y_axis.low) / (y_axis.high - y_axis.low))
+        pieces.append(
+            f'<path d="M{LEFT} {at}H{right}" stroke="currentColor" opacity="0.15"/>'
+            f'<text x="{LEFT - 5}" y="{at + 4}" text-anchor="end">{html.escape(text)}</text>'
+        )
+    middle = _place_y(0.5)
+    return "".join(pieces) + (
+        f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">'
+        f"{html.escape(x_axis.label)}</text>"
+        f'<text transform="translate(11 {middle}) rotate(-90)" text-anchor="middle">'
+        f"{html.escape(y_axis.label)}</text>"
+    )
+
+
+def _legend(panel):
+    step = (WIDTH - LEFT - RIGHT) / len(panel.series)
+    return "".join(
+        f'<path d="M{LEFT + k * step:.0f} 12h26" stroke="{COLOURS[k]}" stroke-width="2" '
+        f'stroke-dasharray="{DASHES[k]}"/>'
+        f'<text x="{LEFT + k * step + 31:.0f}" y="16">{html.escape(series.name)}</text>'
+        for k, series in enumerate(panel.series)
+    )
+
+
+_SLIDER_SCRIPT = """
+(() => {
+  const root = document.getElementById("NAME");
+  const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+  const inputs = [...root.querySelectorAll("input")];
+  const labels = [...root.querySelectorAll(".live-value")];
+  const curves = [...root.querySelectorAll(".live-curve")];
+  const cursors = [...root.querySelectorAll(".live-cursor")];
+  const readout = root.querySelector(".live-readout");
+  const points = data.x.length;
+  const digit = letter => data.alphabet.indexOf(letter);
+  const share = (frame, curve, point) => {
+    const at = 2 * (curve * points + point);
+    return (64 * digit(frame[at]) + digit(frame[at + 1])) / data.levels;
+  };
+  const written = (curve, part) => {
+    const value = curve.low + (curve.high - curve.low) * part;
+    if (!curve.power) return `${curve.name} = ${value.toFixed(3).replace("-", "\\u2212")}`;
+    if (part === 0) return `${curve.name} \\u2264 1e${curve.low}`;
+    return `${curve.name} = ${(10 ** value).toPrecision(2)}`;
+  };
+  const show = () => {
+    const places = inputs.map(input => Number(input.value)), cursor = places.at(-1);
+    const frame = data.frames[data.shape.reduce((n, size, k) => n * size + places[k], 0)];
+    inputs.forEach((input, k) => {
+      labels[k].textContent = data.texts[k][places[k]];
+      input.setAttribute("aria-valuetext", data.texts[k][places[k]]);
+    });
+    curves.forEach((path, k) => path.setAttribute("d", "M" + data.x.map((x, point) =>
+      `${x} ${(data.top + data.height * (1 - share(frame, k, point))).toFixed(1)}`).join("L")));
+    cursors.forEach(path => path.setAttribute("d",
+      `M${data.x[cursor]} ${data.top}v${data.height}`));
+    readout.textContent = `${labels.at(-1).textContent}: ` + data.curves.map((curve, k) =>
+      written(curve, share(frame, k, cursor))).join(", ") + ".";
+  };
+  inputs.forEach(input => input.addEventListener("input", show));
+  root.querySelector("fieldset").disabled = false;
+  show();
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table: its cells as HTML, and one word for each filter."""
+
+    cells: tuple
+    words: tuple
+
+
+def filter_table(name, headings, lines, filters, *, label, unit):
+    """HTML of a table with one choice for each filter, a search of its text, and a live count.
+
+    ``filters`` names what ``Line.words`` hold; the choices are the words in order of appearance.
+    ``label`` describes the table, ``unit`` is what its lines are called ("claims").
+    """
+    for line in lines:
+        if len(line.cells) != len(headings) or len(line.words) != len(filters):
+            raise ValueError(
+                f"a line needs {len(headings)} cells and {len(filters)} words, got {line!r}"
+            )
+    choices = "".join(
+        _choice(f"{name}-{k}", filtered, dict.fromkeys(line.words[k] for line in lines))
+        for k, filtered in enumerate(filters)
+    )
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in headings)
+    body = "".join(
+        f"<tr data-words='{html.escape(json.dumps(line.words, ensure_ascii=False))}'>"
+        + "".join(f"<td>{cell}</td>" for cell in line.cells)
+        + "</tr>"
+        for line in lines
+    )
+    return (
+        f'<div class="filter" id="{name}"><div class="filter-controls" role="group" '
+        f'aria-label="Filter" hidden>{choices}'
+        f'<div><label for="{name}-text">Text</label>'
+        f'<input type="search" id="{name}-text" autocomplete="off"></div>'
+        f'<button type="button">Show all</button></div>'
+        f'<p role="status" aria-live="polite">{len(lines)} of {len(lines)} {html.escape(unit)}</p>'
+        f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
+        f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f"<script>{_FILTER_SCRIPT.replace('NAME', name).replace('UNIT', unit)}</script></div>"
+    )
+
+
+def _choice(id, label, words):
+    options = "".join(f"<option>{html.escape(word)}</option>" for word in words)
+    return (
+        f'<div><label for="{id}">{html.escape(label)}</label><select id="{id}">'
+        f'<option value="">all</option>{options}</select></div>'
+    )
+
+
+_FILTER_SCRIPT = """
+(() => {
+  const root = document.getElementById("NAME");
+  const controls = root.querySelector(".filter-controls");
+  const selects = [...root.querySelectorAll("select")];
+  const search = root.querySelector("input"), count = root.querySelector("[role=status]");
+  const rows = [...root.querySelectorAll("tbody tr")].map(row => (
+    {row, words: JSON.parse(row.dataset.words), text: row.textContent.toLowerCase()}));
+  const show = () => {
+    const sought = search.value.trim().toLowerCase();
+    for (const {row, words, text} of rows)
+      row.hidden = !text.includes(sought)
+        || selects.some((select, k) => select.value && select.value !== words[k]);
+    const shown = rows.filter(({row}) => !row.hidden).length;
+    count.textContent = `${shown} of ${rows.length} UNIT`;
+  };
+  [...selects, search].forEach(control => control.addEventListener("input", show));
+  root.querySelector("button").addEventListener("click", () => {
+    [...selects, search].forEach(control => { control.value = ""; });
+    show();
+  });
+  controls.hidden = false;
+  show();
+})();
+"""
