@@ -142,7 +142,7 @@ def _in_plane(problem, alphas):
     u, s = problem.teacher.u[0], problem.students.s[0]
     across = s - (s @ u) * u
     size = np.linalg.norm(across)
-    across = across / size if size > 1e-15 else 0 * u  # then s stays at u or -u, sin(alphas) = 0
+    across = across / size if size > 0 else across  # s stays at u or -u
     return np.cos(alphas)[..., None] * u + np.sin(alphas)[..., None] * across
 
 

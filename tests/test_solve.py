@@ -106,13 +106,14 @@ def test_an_event_that_is_zero_at_the_start_counts_once_it_has_left_zero(method)
 
 @BOTH
 def test_a_crossing_may_fall_on_a_grid_point_or_beside_it(method):
-    tau = np.arange(6) / 2
-    states = solve.solve(DECAY, tau, method=method).state
-    for level in (states[3, 0], np.nextafter(states[3, 0], 1), np.nextafter(states[3, 0], 0)):
-        found = crossing(DECAY, tau, lambda y, level=level: y[0] - level, method=method)
-        assert found.tau == pytest.approx(1.5, abs=1e-11)
-        cut = solve.solve(DECAY, tau, until=lambda y, level=level: y[0] - level, method=method)
-        assert np.all(np.diff(cut.tau) > 0) and cut.tau[-1] == found.tau
+    tau = np.arange(8) / 2
+    states = solve.solve(DECAY, tau, method=method).state[:, 0]
+    for k in range(1, 7):
+        for level in (states[k], np.nextafter(states[k], 1), np.nextafter(states[k], 0)):
+            found = crossing(DECAY, tau, lambda y, level=level: y[0] - level, method=method)
+            assert found.tau == pytest.approx(tau[k], abs=1e-11)
+            cut = solve.solve(DECAY, tau, until=lambda y, level=level: y[0] - level, method=method)
+            assert np.all(np.diff(cut.tau) > 0) and cut.tau[-1] == found.tau
 
 
 def test_an_event_touching_zero_on_the_grid_without_a_sign_change_counts():
