@@ -403,34 +403,32 @@ def _force_pairs(a, w, teacher):
 
 
 def _force_plane(a, w, teacher):
-    """Sorted lines and prefix sums: the angle of two vectors is that of their lines or its rest.
+    """Sorted lines and prefix sums, with vectors of the plane as complex numbers.
 
-    v_j = sigma_j |v_j| e(t_j) with e(t) = (cos t, sin t), t in [-pi/2, pi/2], sigma = +-1, and
-    p_j = c_j |v_j| e(t_j).  The angle of v_i and v_j is |t_i - t_j|, or pi - |t_i - t_j| if the
-    signs differ, so
+    v_j = sigma_j |v_j| e_j with sigma_j = +-1, e_j = exp(i t_j) and t_j in [-pi/2, pi/2].  The
+    angle of v_i and v_j is |t_i - t_j|, or pi - |t_i - t_j| where the signs differ, so with
+    p_j = c_j |v_j| e_j
 
-        2 pi T_i = sigma_i e(t_i) [e(t_i) x R_i] + pi/2 sum_j c_j v_j
-                   + sigma_i [pi/2 sum_j p_j - sum_j |t_i - t_j| p_j]
+        2 pi T_i = sigma_i [e_i Im(conj(e_i) R_i) + pi/2 sum_j p_j - sum_j |t_i - t_j| p_j]
+                   + pi/2 sum_j c_j v_j
+        R_i = sum_{t_j > t_i} p_j - sum_{t_j < t_i} p_j,    Q_i: the same of the t_j p_j,
+        sum_j |t_i - t_j| p_j = Q_i - t_i R_i.
 
-    with R_i = sum_{t_j > t_i} p_j - sum_{t_j < t_i} p_j; the last sum is the same difference of
-    the t_j p_j, minus t_i R_i.  Equal t_j add zero and may be counted on either side.
+    Equal t_j add zero and may be counted on either side.
     """
     c, v = _sources(a, w, teacher)
-    sigma = np.copysign(1.0, v[:, 0])
-    t = np.arctan2(sigma * v[:, 1], np.abs(v[:, 0]))
+    z = v.view(complex)[:, 0]
+    sigma = np.copysign(1.0, z.real)
+    y = sigma * z
+    t, p, e = np.arctan2(y.imag, y.real), c * y, y / np.abs(y)
     order = t.argsort()
-    sigma, t = sigma[order], t[order]
-    cv = c[order] * v.T[:, order]
-    p = sigma * cv
-    sums = np.concatenate([p, t * p]).cumsum(axis=1)
-    after = sums[:, -1:] - 2 * sums  # after t_i minus before t_i
-    cos, sin = np.cos(t), np.sin(t)
-    tilt = cos * after[1] - sin * after[0]
-    turned = np.stack([tilt * cos, tilt * sin]) + np.pi / 2 * sums[:2, -1:]
-    turned -= after[2:] - t * after[:2]
-    out = np.empty_like(v)
-    out[order] = (sigma * turned + np.pi / 2 * cv.sum(axis=1, keepdims=True)).T / TWO_PI
-    return out[: a.size]
+    R, Q = np.empty_like(p), np.empty_like(p)
+    for after, terms in ((R, p), (Q, t * p)):
+        upto = terms[order].cumsum()
+        after[order] = upto[-1] - 2 * upto
+    turned = e * (e.conj() * R).imag + np.pi / 2 * p.sum() - (Q - t * R)
+    T = (sigma * turned + np.pi / 2 * (c @ z)) / TWO_PI
+    return T[: a.size].view(float).reshape(-1, 2)
 
 
 def hessian(a, w, teacher):
