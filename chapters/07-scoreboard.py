@@ -129,11 +129,11 @@ def line(claim):
     owed = f"{claim.chapter} {TITLES[claim.chapter]}"
     missing = claims.Row(claim.id, claim.where, claim.printed, "", "missing", None)
     stem, row = home.get(claim.id, ("", missing))
-    link = f'<a href="{stem}.html#claim-{claim.id}">{escape(owed)}</a>'
+    link = f'<a href="{stem}.html#claim-{claim.id}">chapter {claim.chapter}</a>'
     cells = (
         f"{escape(claim.where)}: {escape(claim.statement)}{claims.remarks(row)}",
         escape(row.printed) or "&ndash;", escape(row.measured) or "&ndash;",
-        claims.badge(row), link if stem else f"owed by {escape(owed)}",
+        claims.badge(row), link if stem else f"owed by chapter {claim.chapter}",
     )
     source = "this book" if claim.paper == "beyond" else "the paper"
     words = (owed, row.verdict, null_word(row) if stem else "not yet judged", source)
@@ -141,8 +141,9 @@ def line(claim):
 
 
 # %%
-lines = [line(claim) for claim in sorted(claims.load().values(), key=lambda c: c.chapter)]
+in_order = sorted(paper + own, key=lambda claim: claim.chapter)
+lines = [line(claim) for claim in in_order]
 display(HTML(interactive.filter_table(
-    "scoreboard", ("claim", "printed", "measured", "verdict", "chapter"), lines,
-    ("Chapter", "Verdict", "Null", "Claim of"), label="All claims", unit="claims",
+    "all-claims", ("claim", "printed", "measured", "verdict", "chapter"), lines,
+    ("Chapter", "Verdict", "Null", "Claim of"), label="Every claim of the ledger", unit="claims",
 )))
