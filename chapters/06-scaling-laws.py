@@ -173,8 +173,9 @@ for j, (ax, ylabel) in enumerate(zip(axes, ylabels, strict=True)):
     figures.guide(ax, np.array([8.0, 40.0]), guide, f"$D^{{{power}}}$")
     ax.set_xticks(DS, DS)
     ax.minorticks_off()
-    if j != 1:
-        ax.get_legend().remove()
+    ax.get_legend().remove()
+axes[0].set_yticks([0.25, 0.5, 1, 2, 4], ["1/4", "1/2", "1", "2", "4"])
+fig.legend(*ax.get_legend_handles_labels(), loc="outside right upper", frameon=False)
 plt.show()
 
 # %%
@@ -323,6 +324,7 @@ for ax, j, name, ideal in ((axes[1], 0, "$t_{cap}$", -1), (axes[2], 1, "$ℓ_{re
     )
     figures.guide(ax, np.array([2, 32]), np.full(2, ideal), "")
     ax.set_xticks(MS, MS)
+axes[1].legend(loc="upper left", frameon=False)
 axes[2].get_legend().remove()
 for ax in axes:
     ax.minorticks_off()
@@ -411,11 +413,12 @@ for m in MS:
 fig, axes = figures.panels(1, 2, width=7.6, height=3.1)
 for ax, m in zip(axes, (2, 32), strict=True):
     series = {name: gap[m, 128][:, k] * 128**2 for k, name in enumerate("qPθψ")}
-    figures.curves(ax, TAU, series, xlabel="fast time  τ = Dt", ylabel="$D^2$ |difference|")
+    labels = {"xlabel": "fast time  τ = Dt", "ylabel": "$D^2$ |difference|", "title": f"m = {m}"}
+    figures.curves(ax, TAU, series, **labels)
     for k in range(4):
         ax.plot(TAU[::25], gap[m, 8][::25, k] * 64, ".", color=figures.COLOURS[k], markersize=4)
-    ax.set_title(f"m = {m}")
-axes[0].legend(loc="upper left", ncols=2)
+axes[0].legend(loc="center right", frameon=False)
+axes[1].get_legend().remove()
 plt.show()
 
 # %%
@@ -543,7 +546,7 @@ labels = {"ylabel": "capture  τ = D $t_{cap}$"}
 figures.measured_points(axes[0], ANGLES, series, log="", xlabel="initial angle  φ (rad)", **labels)
 figures.measured_points(axes[1], WIDTHS, {"": width_time}, log="x", xlabel="width  m", **labels)
 endless = 2 * width_time[-1] - width_time[-2]
-figures.guide(axes[1], WIDTHS[[0, -1]], np.full(2, endless), "m = ∞")
+figures.guide(axes[1], np.array([2, 350]), np.full(2, endless), "m = ∞")
 axes[1].set_xticks(WIDTHS, WIDTHS)
 axes[1].minorticks_off()
 plt.show()

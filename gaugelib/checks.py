@@ -4,8 +4,14 @@ import numpy as np
 
 
 def finite(name, value):
-    """``value`` as a float array; raises if any entry is NaN or infinite."""
-    array = np.asarray(value, dtype=float)
+    """``value`` as a float array; raises if any entry is NaN, infinite or not a real number."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(array.dtype)
+        array = array.astype(float, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return array
@@ -14,7 +20,7 @@ def finite(name, value):
 def scalar_in(name, value, low, high, *, closed_high=False):
     """``value`` as a float in the open interval (low, high), or in (low, high]."""
     try:
-        number = float(value)
+        number = float(finite(name, value))
     except (TypeError, ValueError):
         number = float("nan")
     if not (low < number and (number <= high if closed_high else number < high)):
@@ -24,19 +30,40 @@ def scalar_in(name, value, low, high, *, closed_high=False):
 
 
 def whole(name, value, least):
-    """``value`` as an int that is at least ``least``."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    """``value`` as an int that is at least ``least``; True and False are not numbers here."""
+    try:
+        number = float("nan") if isinstance(value, (bool, np.bool_)) else float(finite(name, value))
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not (number == np.floor(number) and number >= least):
         raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
-    return int(value)
+    return int(number)
+
+
+def vectors(name, value):
+    """Finite vectors along the last axis, as a float array of shape (..., d), d >= 1."""
+    array = finite(name, value)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise ValueError(f"{name} must have shape (..., d) with d >= 1, got shape {array.shape}")
+    return array
 
 
 def unit_vectors(name, value, tolerance=1e-12):
-    """Rows of length 1 to within ``tolerance``, as a float array of shape (..., d)."""
-    array = finite(name, value)
+    """Vectors of length 1 to within ``tolerance``, as a float array of shape (..., d)."""
+    array = vectors(name, value)
     length = np.linalg.norm(array, axis=-1)
-    if np.any(np.abs(length - 1) > tolerance):
+    if not np.all(np.abs(length - 1) <= tolerance):
         raise ValueError(f"{name} must be unit vectors, got lengths {length!r}")
     return array
+
+
+def common_shape(**shapes):
+    """The shape to which all given shapes broadcast; raises if they do not fit together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"shapes must fit together, got {given}") from None
 
 
 def increasing(name, value):

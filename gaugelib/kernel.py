@@ -1,14 +1,14 @@
 """Moments of ReLU features under x ~ N(0, I_d) (Wang, appendix A.3).
 
-Everything here is a function of the angle between two directions.  Products of the
-functions are accurate to a few units in the last place of 1/2; and
-:func:`excess` keeps *relative* accuracy where a difference of two g's would cancel.
+Everything here is a function of the angle between two directions.  Values are accurate to a few
+1e-16; :func:`excess` and :func:`omega` also keep that *relative* accuracy as the angle goes to
+zero, where 1/2 - g would cancel.
 """
 
 import numpy as np
 from scipy.special import spherical_jn
 
-from gaugelib.checks import finite
+from gaugelib.checks import common_shape, finite, unit_vectors, vectors
 
 TWO_PI = 2 * np.pi
 
@@ -72,28 +72,49 @@ def excess(alpha):
 
 
 def angle(w, v):
-    """Angle in [0, pi] between vectors along the last axis, accurate for tiny angles too.
+    """Angle in [0, pi] between vectors along the last axis, to a few 1e-16 also when tiny.
 
     2 atan2(|w^ - v^|, |w^ + v^|) with w^ = w/|w| (Kahan).  arccos of the dot product
     returns 0 for a true angle of 1e-8.  Shapes broadcast: (..., d), (..., d) -> (...).
+    Zero vectors raise.
     """
-    w, v = finite("w", w), finite("v", v)
-    w, v = w / length("w", w), v / length("v", v)
+    w, v = _pair(w, v)
+    w, v = direction("w", w), direction("v", v)
     difference = np.linalg.norm(w - v, axis=-1)
     return 2 * np.arctan2(difference, np.linalg.norm(w + v, axis=-1))
 
 
 def length(name, w):
     """Euclidean norm along the last axis, kept as an axis; raises if any is zero."""
-    size = np.linalg.norm(w, axis=-1, keepdims=True)
-    if np.any(size == 0):
+    scaled, exponent = _scaled(name, w)
+    return np.ldexp(np.linalg.norm(scaled, axis=-1, keepdims=True), exponent)
+
+
+def direction(name, w):
+    """w/|w| along the last axis, for vectors of any size; raises if any is zero."""
+    scaled, _ = _scaled(name, w)
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
+def _scaled(name, w):
+    """w as w 2^-n and n, exactly, with largest entry in [1/2, 1): squares stay in range."""
+    mantissa, exponent = np.frexp(np.abs(w).max(axis=-1, keepdims=True))
+    if np.any(mantissa == 0):
         raise ValueError(f"{name} must be nonzero: a zero vector has no direction, got {w!r}")
-    return size
+    return np.ldexp(w, -exponent), exponent
+
+
+def _pair(w, v):
+    w, v = vectors("w", w), vectors("v", v)
+    if w.shape[-1] != v.shape[-1]:
+        raise ValueError(f"w and v must share d, got shapes {w.shape} and {v.shape}")
+    common_shape(w=w.shape, v=v.shape)
+    return w, v
 
 
 def inner(w, v):
     """K(w, v) = |w| |v| g(angle) = E [w.x]_+ [v.x]_+ ; (..., d), (..., d) -> (...)  (A.3)."""
-    w, v = finite("w", w), finite("v", v)
+    w, v = _pair(w, v)
     return (length("w", w) * length("v", v))[..., 0] * g(angle(w, v))
 
 
@@ -103,14 +124,17 @@ def half_moment(w, v):
     alpha is the angle of w and v, w^ = w/|w|; G(w, w) = w/2; the gradient of K in its first
     argument.  Tian (2017), theorem 1.  Shapes: (..., d), (..., d) -> (..., d).
     """
-    w, v = finite("w", w), finite("v", v)
+    w, v = _pair(w, v)
     alpha = angle(w, v)[..., None]
-    return (length("v", v) * np.sin(alpha) * w / length("w", w) + (np.pi - alpha) * v) / TWO_PI
+    along = length("v", v) * np.sin(alpha) * direction("w", w)
+    return (along + (np.pi - alpha) * v) / TWO_PI
 
 
-def feature_gram(directions):
-    """Angles between all pairs of unit vectors: (..., n, d) -> (..., n, n), zero diagonal."""
-    directions = finite("directions", directions)
+def pair_angles(directions):
+    """Angles between all pairs of vectors: (..., n, d) -> (..., n, n), zero diagonal."""
+    directions = vectors("directions", directions)
+    if directions.ndim < 2:
+        raise ValueError(f"directions must be (..., n, d), got shape {directions.shape}")
     alpha = angle(directions[..., :, None, :], directions[..., None, :, :])
     n = directions.shape[-2]
     alpha[..., np.arange(n), np.arange(n)] = 0.0
@@ -124,6 +148,12 @@ def mixture_loss(c, directions):
     pairs of nearly equal directions with opposite signs no longer cancel.
     Shapes: c (..., n), directions (..., n, d) -> (...).
     """
-    c = finite("c", c)
-    pairs = c[..., :, None] * c[..., None, :] * excess(feature_gram(directions))
+    c, directions = finite("c", c), unit_vectors("directions", directions)
+    if c.ndim == 0 or directions.ndim < 2 or c.shape[-1] != directions.shape[-2]:
+        raise ValueError(
+            f"c must be (..., n) and directions (..., n, d), "
+            f"got shapes {c.shape} and {directions.shape}"
+        )
+    common_shape(c=c.shape, directions=directions.shape[:-1])
+    pairs = c[..., :, None] * c[..., None, :] * excess(pair_angles(directions))
     return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=(-2, -1)) / 2

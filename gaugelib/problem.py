@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaugelib import gauge
-from gaugelib.checks import finite, scalar_in, unit_vectors, whole
+from gaugelib.checks import finite, scalar_in, unit_vectors, vectors, whole
 
 
-@dataclass(frozen=True)
+def _store(instance, **arrays):
+    """Set the fields of a frozen dataclass to copies that nobody can write to."""
+    for name, array in arrays.items():
+        array = np.array(array)
+        array.setflags(write=False)
+        object.__setattr__(instance, name, array)
+
+
+@dataclass(frozen=True, eq=False)
 class Teacher:
     """f*(x) = sum_k b_k [u_k.x]_+ with b of shape (n,) and unit vectors u of shape (n, d)."""
 
@@ -17,15 +25,19 @@ class Teacher:
 
     def __post_init__(self):
         b, u = np.atleast_1d(finite("b", self.b)), unit_vectors("u", self.u)
-        if u.ndim != 2 or b.shape != u.shape[:1] or u.shape[1] < 2:
-            raise ValueError(f"b must be (n,) and u (n, d >= 2), got {b.shape} and {u.shape}")
-        object.__setattr__(self, "b", b)
-        object.__setattr__(self, "u", u)
+        if u.ndim != 2 or b.shape != u.shape[:1] or b.size == 0 or u.shape[1] < 2:
+            raise ValueError(
+                f"b must be (n >= 1,) and u (n, d >= 2), got shapes {b.shape} and {u.shape}"
+            )
+        _store(self, b=b, u=u)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Students:
-    """m neurons at the start: q (m,), unit vectors s (m, d), imbalances delta (m,)."""
+    """m neurons at the start: q (m,), unit vectors s (m, d), imbalances delta (m,) or one.
+
+    q = 0 raises where delta >= 0: there w = 0.
+    """
 
     q: np.ndarray
     s: np.ndarray
@@ -33,14 +45,17 @@ class Students:
 
     def __post_init__(self):
         q, s = np.atleast_1d(finite("q", self.q)), unit_vectors("s", self.s)
-        delta = np.broadcast_to(finite("delta", self.delta), q.shape)
-        if q.ndim != 1 or s.ndim != 2 or s.shape[0] != q.shape[0]:
-            raise ValueError(f"q must be (m,) and s (m, d), got {q.shape} and {s.shape}")
-        for name, value in (("q", q), ("s", s), ("delta", delta)):
-            object.__setattr__(self, name, value)
+        delta = finite("delta", self.delta)
+        if q.ndim != 1 or q.size == 0 or s.ndim != 2 or s.shape[0] != q.shape[0]:
+            raise ValueError(f"q must be (m >= 1,) and s (m, d), got {q.shape} and {s.shape}")
+        if delta.shape not in ((), (1,), q.shape):
+            raise ValueError(f"delta must be a number or {q.shape}, got shape {delta.shape}")
+        if np.any((q == 0) & (delta >= 0)):
+            raise ValueError(f"q must be nonzero where delta >= 0 (there w = 0), got q={q!r}")
+        _store(self, q=q, s=s, delta=np.broadcast_to(delta, q.shape))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A teacher, students at their start, and D, the unit of fast time tau = D t.
 
@@ -81,13 +96,16 @@ class Problem:
 
     def predict(self, x):
         """f(x) of the students at the start: x (..., d) -> (...)."""
+        x = vectors("x", x)
+        if x.shape[-1] != self.d:
+            raise ValueError(f"x must have shape (..., {self.d}), got {x.shape}")
         a, w = self.weights()
-        return np.maximum(np.asarray(x) @ w.T, 0) @ a
+        return np.maximum(x @ w.T, 0) @ a
 
 
 def plane_direction(alpha, d=2):
     """(cos alpha, sin alpha, 0, ..., 0): shapes (...) -> (..., d)."""
-    alpha = np.asarray(alpha, dtype=float)
+    alpha = finite("alpha", alpha)
     out = np.zeros(alpha.shape + (whole("d", d, 2),))
     out[..., 0], out[..., 1] = np.cos(alpha), np.sin(alpha)
     return out
@@ -101,7 +119,8 @@ def duplicates(m, D, phi, d=2, designated=0):
     """
     m, D = whole("m", m, 2), scalar_in("D", D, 0, np.inf)
     phi = scalar_in("phi", phi, 0, np.pi)
-    if whole("designated", designated, 0) >= m:
+    designated = whole("designated", designated, 0)
+    if designated >= m:
         raise ValueError(f"designated must be in 0..{m - 1}, got {designated!r}")
     delta = np.full(m, -D)
     delta[designated] = D
@@ -117,8 +136,9 @@ def single(q0, c0, delta, q_star=1.0, d=2):
     """
     q0, q_star = scalar_in("q0", q0, 0, np.inf), scalar_in("q_star", q_star, 0, np.inf)
     phi = np.arccos(scalar_in("c0", c0, -1, 1))
-    if finite("delta", delta) == 0:
+    delta = scalar_in("delta", delta, -np.inf, np.inf)
+    if delta == 0:
         raise ValueError(f"delta must be nonzero (|delta| is the unit of time), got {delta!r}")
     students = Students(np.array([q0]), plane_direction(np.array([phi]), d), delta)
     teacher = Teacher(b=np.array([q_star]), u=plane_direction(np.zeros(1), d))
-    return Problem(teacher, students, abs(float(delta)))
+    return Problem(teacher, students, abs(delta))

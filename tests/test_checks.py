@@ -1,0 +1,87 @@
+"""Every bad argument is refused with its name, its value and what is allowed."""
+
+import numpy as np
+import pytest
+
+from gaugelib.checks import (
+    common_shape,
+    finite,
+    increasing,
+    scalar_in,
+    unit_vectors,
+    vectors,
+    whole,
+)
+
+NOT_NUMBERS = [None, "1", 1j, [1, 2j], [[1], [1, 2]], object(), ["a"]]
+NOT_FINITE = [np.nan, np.inf, -np.inf, [0, np.nan], np.array([[1.0, np.inf]])]
+
+
+@pytest.mark.parametrize("value", [2, -1.5, True, [1, 2], np.float32(3), np.array(4, dtype=np.uint8)])
+def test_finite_returns_floats(value):
+    array = finite("x", value)
+    assert array.dtype == float and np.array_equal(array, np.asarray(value))
+
+
+@pytest.mark.parametrize("value", NOT_NUMBERS)
+def test_finite_refuses_what_is_no_real_number(value):
+    with pytest.raises(ValueError, match="^x must be an array of real numbers, got "):
+        finite("x", value)
+
+
+@pytest.mark.parametrize("value", NOT_FINITE)
+def test_finite_refuses_nan_and_infinity(value):
+    with pytest.raises(ValueError, match="^x must be finite, got .*(nan|inf)"):
+        finite("x", value)
+
+
+@pytest.mark.parametrize("value", [0, 1, -3, np.nan, np.inf, "0.5", None, [0.5], 1j])
+def test_a_scalar_outside_the_open_interval_is_refused(value):
+    with pytest.raises(ValueError, match=r"^x must be in \(0, 1\), got "):
+        scalar_in("x", value, 0, 1)
+
+
+def test_a_scalar_inside_is_returned_and_the_upper_end_may_belong():
+    assert scalar_in("x", np.float64(0.5), 0, 1) == 0.5
+    assert scalar_in("x", 1, 0, 1, closed_high=True) == 1.0
+    with pytest.raises(ValueError, match=r"^x must be in \(0, 1\], got 1.5"):
+        scalar_in("x", 1.5, 0, 1, closed_high=True)
+
+
+@pytest.mark.parametrize(
+    "value", [1, 0, -2, 2.5, np.nan, np.inf, True, np.True_, "2", None, [2], [2, 3]]
+)
+def test_whole_refuses_everything_but_a_whole_number_that_is_large_enough(value):
+    with pytest.raises(ValueError, match="^m must be a whole number >= 2, got "):
+        whole("m", value, 2)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.int64(7), np.array(3)])
+def test_whole_returns_an_int(value):
+    assert type(whole("m", value, 2)) is int and whole("m", value, 2) == value
+
+
+@pytest.mark.parametrize("value", [1.0, [], np.zeros((2, 0))])
+def test_vectors_need_an_axis_of_components(value):
+    with pytest.raises(ValueError, match=r"^w must have shape \(\.\.\., d\) with d >= 1"):
+        vectors("w", value)
+
+
+@pytest.mark.parametrize("value", [[1, 1e-5], [[1, 0], [0, 1.1]], [0, 0]])
+def test_unit_vectors_have_length_one(value):
+    assert unit_vectors("s", [[0.6, 0.8], [1, 1e-7]]).shape == (2, 2)
+    with pytest.raises(ValueError, match="^s must be unit vectors, got lengths "):
+        unit_vectors("s", value)
+
+
+def test_shapes_that_do_not_broadcast_are_refused_by_name():
+    assert common_shape(q=(3, 1), delta=(4,)) == (3, 4)
+    with pytest.raises(ValueError, match=r"got q \(3,\), delta \(4,\)"):
+        common_shape(q=(3,), delta=(4,))
+
+
+@pytest.mark.parametrize("value", [[0], [0, 0], [1, 0], [[0, 1]], 3.0, []])
+def test_increasing_needs_two_increasing_entries(value):
+    assert increasing("tau", [0, 1e-9, 2]).shape == (3,)
+    with pytest.raises(ValueError, match="^tau must be strictly increasing"):
+        increasing("tau", value)
