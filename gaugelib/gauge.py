@@ -17,7 +17,8 @@ def mu(q, delta):
     Shapes broadcast: q (...), delta (...) -> (...).
     """
     q, delta = _state(q, delta)
-    return np.hypot(delta, 2 * q)
+    with np.errstate(over="ignore"):
+        return _representable("mu(q, delta)", np.hypot(delta, 2 * q))
 
 
 def chi(q, delta):
@@ -30,10 +31,10 @@ def chi(q, delta):
     q, delta = _state(q, delta)
     _require_direction(q, delta)
     positive = delta >= 0
-    total = np.hypot(delta, 2 * q) + np.abs(delta)
     with np.errstate(over="ignore"):
+        total = mu(q, delta) + np.abs(delta)
         value = np.where(positive, total / np.where(positive, 2 * q, 1), 2 * q / total)
-    return finite("chi(q, delta), too large for a float,", value)[()]
+    return _representable("chi(q, delta)", value)
 
 
 def weights(q, s, delta):
@@ -47,7 +48,7 @@ def weights(q, s, delta):
     _require_direction(q, delta)
     s = unit_vectors("s", s)
     shape = common_shape(q=q.shape, s=s.shape[:-1])
-    big = np.sqrt((np.hypot(delta, 2 * q) + np.abs(delta)) / 2)
+    big = np.sqrt(mu(q, delta) / 2 + np.abs(delta) / 2)
     small = np.abs(q) / big
     size_a, r = np.where(delta >= 0, (big, small), (small, big))
     a = np.broadcast_to(np.copysign(size_a, q), shape)
@@ -57,11 +58,15 @@ def weights(q, s, delta):
 def coordinates(a, w):
     """(q, s, delta) of a neuron: q = a|w|, s = w/|w|, delta = (a - |w|)(a + |w|)  (A.1).
 
-    Shapes: a (...), w (..., d) -> (...), (..., d), (...).  w = 0 raises.
+    Shapes: a (...), w (..., d) -> (...), (..., d), (...).  w = 0 raises, and so do q or delta
+    too large for a float.
     """
     a, w = _neurons(a, w)
     r = kernel.length("w", w)[..., 0]
-    return a * r, kernel.direction("w", w), (a - r) * (a + r)
+    with np.errstate(over="ignore", invalid="ignore"):
+        q = _representable("q = a|w|", a * r)
+        delta = _representable("delta = a^2 - |w|^2", (a - r) * (a + r))
+    return q, kernel.direction("w", w), delta
 
 
 def rescale(a, w, rho):
@@ -80,6 +85,10 @@ def _state(q, delta):
     q, delta = finite("q", q), finite("delta", delta)
     shape = common_shape(q=q.shape, delta=delta.shape)
     return np.broadcast_to(q, shape), np.broadcast_to(delta, shape)
+
+
+def _representable(name, value):
+    return finite(f"{name}, too large for a float,", value)[()]
 
 
 def _require_direction(q, delta):

@@ -17,7 +17,7 @@ NOT_NUMBERS = [None, "1", 1j, [1, 2j], [[1], [1, 2]], object(), ["a"]]
 NOT_FINITE = [np.nan, np.inf, -np.inf, [0, np.nan], np.array([[1.0, np.inf]])]
 
 
-@pytest.mark.parametrize("value", [2, -1.5, True, [1, 2], np.float32(3), np.array(4, dtype=np.uint8)])
+@pytest.mark.parametrize("value", [2, -1.5, True, [1, 2], np.float32(3), np.uint8(4)])
 def test_finite_returns_floats(value):
     array = finite("x", value)
     assert array.dtype == float and np.array_equal(array, np.asarray(value))

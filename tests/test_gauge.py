@@ -69,24 +69,41 @@ def test_coordinates_invert_weights(q, delta):
 @given(a=st.floats(-1e4, 1e4), w=st.lists(st.floats(-1e4, 1e4), min_size=2, max_size=5))
 def test_imbalance_of_given_parameters_keeps_its_digits_near_balance(a, w):
     w = np.array(w)
-    r = np.linalg.norm(w)
-    if r < 1e-100:
+    if np.linalg.norm(w) < 1e-100:
         return
     _, _, delta = gauge.coordinates(a, w)
-    exact_r = mpmath.mpf(0)
     with mpmath.workdps(60):
-        exact_r = mpmath.sqrt(sum(mpmath.mpf(x) ** 2 for x in w.tolist()))
-        wrong = abs(mpmath.mpf(float(delta)) - (mpmath.mpf(a) ** 2 - exact_r**2))
-        # r is rounded: a relative error of a few eps in r moves a^2 - r^2 by 2 r^2 of that.
-        assert wrong <= TEN * (exact_r**2 + abs(exact_r * a))
+        r = mpmath.sqrt(sum(mpmath.mpf(x) ** 2 for x in w.tolist()))
+        exact_delta = mpmath.mpf(a) ** 2 - r**2
+        wrong = abs(mpmath.mpf(float(delta)) - exact_delta)
+        # Rounding |w| by a few eps moves a^2 - r^2 by 2 r^2 of that; the two factors and their
+        # product add eps/2 each of delta itself.
+        assert wrong <= TEN * r**2 + 2 * EPS * abs(exact_delta)
+
+
+@given(n=st.integers(1, 2**20), exponent=st.integers(-50, -1), sign=signs)
+def test_imbalance_keeps_all_its_digits_where_the_norm_is_exact(n, exponent, sign):
+    """|(3, 4) n| = 5 n is a float and so is a: only three roundings remain."""
+    a = 5.0 * n * (1 + sign * 2.0**exponent)
+    _, _, delta = gauge.coordinates(a, 1.0 * n * np.array([3, 4]))
+    with mpmath.workdps(60):
+        assert relative_error(delta, mpmath.mpf(a) ** 2 - 25 * mpmath.mpf(n) ** 2) < 3 * EPS
 
 
 def test_the_textbook_inverse_loses_what_ours_keeps():
-    for q, delta, lost in ((1.0, -200.0, 1e-13), (0.6, 1e7, 1e-2)):
-        mu, (_, _, a_exact, r_exact) = np.hypot(delta, 2 * q), exact(q, delta)
-        textbook = np.sqrt((mu - abs(delta)) / 2)
-        small = a_exact if delta < 0 else r_exact
-        assert relative_error(textbook, small) > lost
+    """sqrt((mu - |delta|)/2) inherits the rounding of mu, half an ulp of |delta|.
+
+    At delta = -200 and q near 1 that is up to 1.4e-14 of a difference 2 q^2/200, so up to 7e-13
+    of its root, and over a hundred q some come near.  At |delta| = 1e8 and q = 0.6 the
+    difference 7.2e-9 is below half an ulp: mu is rounded to |delta| and everything is lost.
+    """
+    errors, ours = [], []
+    for q in np.linspace(0.9, 1.1, 101):
+        _, _, a_exact, _ = exact(q, -200.0)
+        errors.append(relative_error(np.sqrt((np.hypot(200.0, 2 * q) - 200) / 2), a_exact))
+        ours.append(relative_error(gauge.weights(q, [1.0, 0.0], -200.0)[0], a_exact))
+    assert max(errors) > 1e-13 and max(ours) < TEN
+    assert np.hypot(1e8, 1.2) == 1e8 and np.linalg.norm(gauge.weights(0.6, [1.0, 0.0], 1e8)[1]) > 0
 
 
 def test_rescaling_moves_only_the_imbalance():
@@ -130,17 +147,19 @@ def test_gradient_flow_in_parameters_is_the_flow_in_coordinates():
         q, s, T = rng.normal(), np.array([0.6, 0.0, 0.8]), rng.normal(size=3)
         B, across = s @ T, T - (s @ T) * s
         a, w = gauge.weights(q, s, delta)
-        h, r = 1e-5 / gauge.mu(q, delta), np.linalg.norm(w)
+        mu, chi, r = gauge.mu(q, delta), gauge.chi(q, delta), np.linalg.norm(w)
+        fastest = max(mu, abs(chi))  # the step changes a and w by 1e-5 of themselves at most
+        h = 1e-5 / fastest
 
         def at(sign, a=a, w=w, r=r, B=B, T=T, h=h):
             return gauge.coordinates(a - sign * h * r * B, w - sign * h * a * T)
 
         rates = [(x - y) / (2 * h) for x, y in zip(at(1), at(-1), strict=True)]
-        mu, chi = gauge.mu(q, delta), gauge.chi(q, delta)
-        # central differences: h^2 of truncation and eps/h of rounding, both relative to mu
+        # Central differences: truncation (1e-5)^2 and rounding eps/1e-5 of the rates' scales,
+        # with |T|^3 of order 10.  delta is quadratic along the step: no truncation at all.
         assert abs(rates[0] + mu * B) < 1e-8 * mu
-        assert np.all(np.abs(rates[1] + chi * across) < 1e-8 * max(mu, chi))
-        assert abs(rates[2]) < 1e-8 * mu * max(mu, 1)
+        assert np.all(np.abs(rates[1] + chi * across) < 1e-8 * fastest)
+        assert abs(rates[2]) < 1e-8 * mu * fastest
 
 
 def test_shapes_broadcast():
@@ -186,6 +205,10 @@ NAN, S = np.nan, [0.6, 0.8]
         (lambda: gauge.coordinates(1, [1, NAN]), "w must be finite"),
         (lambda: gauge.coordinates([1, 2], S), r"a must be \(...\) and w \(..., d\)"),
         (lambda: gauge.coordinates(1, 2.0), "w must have shape"),
+        (lambda: gauge.coordinates(1e300, S), r"delta = a\^2 - \|w\|\^2, too large for a float"),
+        (lambda: gauge.coordinates(1e300, [0, 1e300]), r"q = a\|w\|, too large for a float"),
+        (lambda: gauge.mu(1e308, 0), r"mu\(q, delta\), too large for a float"),
+        (lambda: gauge.weights(1e308, S, 0), r"mu\(q, delta\), too large for a float"),
         (lambda: gauge.rescale(1, S, 0), "rho must be positive, got array"),
         (lambda: gauge.rescale(1, S, -1), "rho must be positive"),
         (lambda: gauge.rescale(1, S, NAN), "rho must be finite"),
@@ -198,6 +221,8 @@ def test_bad_arguments_are_named(call, message):
 
 
 def test_neurons_of_extreme_size_keep_their_direction():
-    for scale in (1e-300, 1e300):
-        q, s, _ = gauge.coordinates(1 / scale, scale * np.array([3.0, 4.0]))
-        assert np.allclose(s, [0.6, 0.8], rtol=TEN) and np.isclose(q, 5, rtol=TEN)
+    """Down to 1e-300 and up to where |w|^2, and so delta, is still a float."""
+    for scale in (1e-300, 1e-160, 1e150):
+        q, s, delta = gauge.coordinates(1.0, scale * np.array([3.0, 4.0]))
+        assert np.allclose(s, [0.6, 0.8], rtol=TEN) and np.isclose(q, 5 * scale, rtol=TEN)
+        assert np.isclose(delta, 1 - 25 * scale**2, rtol=TEN)
