@@ -12,7 +12,7 @@
 # ---
 
 # %% [markdown]
-# (gauge-explorer)=
+# (chapter-explorer)=
 # # Gauge explorer
 #
 # $m$ identical students start at the angle $\varphi$ from one teacher ({cite:t}`wang2026gauge`,
@@ -30,6 +30,8 @@
 # number.
 
 # %%
+from dataclasses import replace
+
 import numpy as np
 from IPython.display import HTML, display
 from scipy.interpolate import CubicSpline
@@ -97,21 +99,26 @@ print(f"both dissipation parts add up to the loss removed, to 1e-4 of L(0): {clo
 
 # %%
 x = np.log10(tau[kept])
-quarters = tuple((v, f"{v:g}") for v in (0, 0.25, 0.5, 0.75, 1))
 parts = [frames[..., k, :] for k in range(7)]
+names = ("q", "P", "θ", "ψ", "L", "by coefficients", "by directions")
+lines = [
+    interactive.Series(name, part, power=name == "L")
+    for name, part in zip(names, parts, strict=True)
+]
+one_other = interactive.Series("qⱼ", parts[1] / (np.array(WIDTHS)[:, None, None] - 1))
+quarters = tuple((v, f"{v:g}") for v in (0, 0.25, 0.5, 0.75, 1))
+coefficient = interactive.Axis("coefficient", 0, 1, quarters)
+angles = tuple((v, f"{v:g}".replace("-", "−")) for v in (-0.8, 0, 0.8, 1.6))
+angle = interactive.Axis("angle (rad)", -0.8, 1.6, angles)
+powers = tuple(zip((-9, -6, -3, 0), ("10⁻⁹", "10⁻⁶", "10⁻³", "1"), strict=True))
+loss, share = interactive.Axis("loss L", -9, 0, powers), replace(coefficient, label="share of L(0)")
+about_q = "Coefficients: designated q, one other qⱼ, others together P"
+about_angles = "Angles from the teacher: designated θ, others ψ"
 panels = (
-    interactive.Panel("Coefficients: designated q, one other qⱼ, others together P", interactive.Axis("coefficient", 0, 1, quarters), (
-        interactive.Series("q", parts[0]), interactive.Series("P", parts[1]),
-        interactive.Series("qⱼ", parts[1] / (np.array(WIDTHS)[:, None, None] - 1)))),
-    interactive.Panel("Angles from the teacher: designated θ, others ψ", interactive.Axis(
-        "angle (rad)", -0.8, 1.6, ((-0.8, "−0.8"), (0, "0"), (0.8, "0.8"), (1.6, "1.6"))), (
-        interactive.Series("θ", parts[2]), interactive.Series("ψ", parts[3]))),
-    interactive.Panel("Loss", interactive.Axis("loss L", -9, 0, (
-        (-9, "10⁻⁹"), (-6, "10⁻⁶"), (-3, "10⁻³"), (0, "1"))), (
-        interactive.Series("L", parts[4], power=True),)),
-    interactive.Panel("Loss removed, by kind of change (5)", interactive.Axis(
-        "share of L(0)", 0, 1, quarters), (
-        interactive.Series("by coefficients", parts[5]), interactive.Series("by directions", parts[6]))),
+    interactive.Panel(about_q, coefficient, (*lines[:2], one_other)),
+    interactive.Panel(about_angles, angle, tuple(lines[2:4])),
+    interactive.Panel("Loss", loss, (lines[4],)),
+    interactive.Panel("Loss removed, by kind of change (5)", share, tuple(lines[5:])),
 )
 
 # %%

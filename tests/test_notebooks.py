@@ -4,7 +4,8 @@ import pytest
 import yaml
 from notebook_guards import CHAPTERS, ROOT, complaints
 
-NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+CHAPTER_NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+NOTEBOOKS = [*CHAPTER_NOTEBOOKS, ROOT / "index.ipynb"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -13,12 +14,12 @@ def test_a_stored_chapter_passes_every_guard(path):
 
 
 def test_every_source_has_a_notebook_and_every_notebook_a_source():
-    assert {p.stem for p in CHAPTERS.glob("*.py")} == {p.stem for p in NOTEBOOKS}
+    assert {p.stem for p in CHAPTERS.glob("*.py")} == {p.stem for p in CHAPTER_NOTEBOOKS}
 
 
 def test_the_table_of_contents_lists_every_chapter():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     listed = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
-    assert {f"chapters/{path.stem}" for path in NOTEBOOKS} == {
+    assert {f"chapters/{path.stem}" for path in CHAPTER_NOTEBOOKS} == {
         file for file in listed if file.startswith("chapters/")
     }

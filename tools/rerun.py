@@ -1,7 +1,7 @@
 """Execute chapters from their .py sources and store the outputs in the paired notebooks.
 
-    python tools/rerun.py          every chapter, the scoreboard last
-    python tools/rerun.py 04 05    the chapters whose names begin so
+    python tools/rerun.py          every chapter, then the scoreboard, then the index
+    python tools/rerun.py 04 05    those whose names begin so
 
 The stored file depends on the source and its outputs only: running twice gives the same bytes.
 """
@@ -22,7 +22,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
+ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -102,14 +102,16 @@ def rerun(source):
 
 
 def in_order(sources):
-    return sorted(sources, key=lambda source: ("scoreboard" in source.stem, source.stem))
+    """The scoreboard reads what the chapters store, and the index counts what it shows."""
+    late = {"07-scoreboard": 1, "index": 2}
+    return sorted(sources, key=lambda source: (late.get(source.stem, 0), source.stem))
 
 
-def chosen(prefixes, folder=CHAPTERS):
-    sources = in_order(folder.glob("*.py"))
+def chosen(prefixes, root=ROOT):
+    sources = in_order([*root.glob("chapters/*.py"), *root.glob("index.py")])
     for prefix in prefixes:
         if not any(source.stem.startswith(prefix) for source in sources):
-            raise SystemExit(f"no chapter begins with {prefix!r} in {folder}")
+            raise SystemExit(f"no chapter begins with {prefix!r} in {root}")
     return [s for s in sources if not prefixes or s.stem.startswith(tuple(prefixes))]
 
 
