@@ -44,7 +44,7 @@ problems = {"all eight +D": one.regauged(D), "one +D, seven −D": one}
 tau = np.append(0, np.geomspace(0.02, 300, 241))
 runs = {name: solve(flows.population(problem), tau) for name, problem in problems.items()}
 
-# %% mystnb={"figure": {"caption": "Same start, same end, different neurons. Eight identical ReLU students at $45°$ from one teacher, trained by population gradient flow in their weights $(a_i, w_i)$; $D = 32$. Left: equal imbalances, and all of them share the feature. Middle: one imbalance $+D$ and seven $-D$, and one of them takes it all. Right: the loss of both networks goes to zero. (Figure 1 of the paper.)", "name": "fig-phenomenon"}, "image": {"alt": "Three panels over fast time on a logarithmic axis. Left: eight coefficients start together at one eighth, dip and return together to one eighth. Middle: one coefficient rises to 1 while the other seven fall together to 0. Right: both losses fall towards zero, that of the equal network first."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Same start, same end, different neurons. Eight identical ReLU students at $45°$ from one teacher, trained by population gradient flow in their weights $(a_i, w_i)$; $D = 32$. Left: equal imbalances, and all of them share the feature. Middle: one imbalance $+D$ and seven $-D$, and one of them takes it all. Right: the loss of both networks goes to zero. (Figure 1 of the paper.)", "name": "fig-phenomenon"}, "image": {"alt": "Three panels over fast time on a logarithmic axis. Left: eight coefficients start together at one eighth, dip and return together to one eighth. Middle: one coefficient rises to 1 while the other seven fall together to 0. Right: both losses fall towards zero, that of the equal network first."}}
 fig, axes = figures.panels(1, 3, width=8.6, height=3.0)
 styles = {1: (figures.BLUE, "-"), -1: (figures.ORANGE, (0, (5, 2)))}
 for ax, (name, problem) in zip(axes, problems.items()):
@@ -64,7 +64,7 @@ axes[2].annotate("all +D", (1.2, 1e-9), color=figures.BLUE, ha="right")
 axes[2].annotate("one +D", (45, 1e-9), color=figures.ORANGE, ha="right")
 plt.show()
 
-# %%
+# %% tags=["hide-input"]
 x = np.random.default_rng(0).standard_normal((1000, 2))
 start = [problem.predict(x) for problem in problems.values()]
 print(f"same function at the start, to 1e-14: {np.abs(start[0] - start[1]).max() < 1e-14}")
@@ -78,13 +78,13 @@ print(f"both losses at the end below 1e-9: {solved}")
 
 # %% [markdown]
 # One student has taken the whole feature, although no measurement of the *network* at the start
-# could have told which one. {numref}`Chapter %s <chapter-gauge>` begins with the gauge itself;
-# {numref}`Chapter %s <chapter-identical-neurons>` takes this figure apart; and the
+# could have told which one. {numref}`Chapter %s <chapter-gauge>` begins with the gauge itself,
+# {numref}`Chapter %s <chapter-identical-neurons>` takes this figure apart, and the
 # {ref}`gauge explorer <chapter-explorer>` lets you move $D$, $m$ and the angle.
 #
 # ## How much of the paper is confirmed?
 
-# %%
+# %% tags=["hide-input"]
 stored = claims.collect(sorted(Path("chapters").glob("*.ipynb")))
 verdict = {row.id: row.verdict for _, row in stored}
 paper = [claim for claim in claims.load().values() if claim.paper != "beyond"]

@@ -75,7 +75,7 @@ counts = np.array([
 passing = sum(verdict_of(claim) in claims.PASSING for claim in paper)
 weak = sum(row.weak for _, row in home.values())
 
-# %%
+# %% tags=["hide-input"]
 reported = sum(verdict_of(claim) != "missing" for claim in paper)
 own_passing = sum(verdict_of(claim) in claims.PASSING for claim in own)
 for name, number in {
@@ -90,7 +90,7 @@ for name, number in {
 # {glue:text}`claims-weak` are weak. Findings of this book's own, which no paper prints, are kept
 # apart: {glue:text}`claims-own` entered, {glue:text}`claims-own-passing` of them pass.
 
-# %% mystnb={"figure": {"caption": "Claims of the paper by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Claims of the paper by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
 fig, ax = figures.panels(height=0.28 * len(chapters) + 1.2)
 left = np.zeros(len(chapters))
 fills = (figures.BLUE, figures.SKY, figures.GREEN, figures.ORANGE, figures.PINK, "white")
@@ -105,7 +105,7 @@ ax.set_xlabel("number of claims")
 ax.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.4, 1.0), columnspacing=1.2)
 plt.show()
 
-# %%
+# %% tags=["hide-input"]
 print(f"{'chapter':22}" + "".join(f"{verdict:>9}" for verdict in VERDICTS) + f"{'all':>7}")
 for chapter, line in zip(chapters, counts, strict=True):
     print(f"{chapter + ' ' + TITLES[chapter]:22}" + "".join(f"{n:9d}" for n in line)
@@ -119,7 +119,7 @@ print(f"{'all':22}" + "".join(f"{n:9d}" for n in counts.sum(axis=0)) + f"{counts
 # last column leads to the row in its chapter, below the code that measured it.
 
 
-# %%
+# %% tags=["hide-input"]
 def null_word(row):
     return {None: "no null", False: "null fails", True: "null passes"}[row.null_passes]
 
@@ -140,7 +140,7 @@ def line(claim):
     return interactive.Line(cells, words)
 
 
-# %%
+# %% tags=["hide-input"]
 in_order = sorted(paper + own, key=lambda claim: claim.chapter)
 lines = [line(claim) for claim in in_order]
 display(HTML(interactive.filter_table(

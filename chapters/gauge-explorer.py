@@ -97,7 +97,7 @@ print(f"both dissipation parts add up to the loss removed, to 1e-4 of L(0): {clo
 # - **Beyond $\pi/3$.** Theorem 3.3 assumes $\varphi \le \pi/3$. The last two positions lie
 #   outside it; what you see there is computed, not proved.
 
-# %%
+# %% tags=["hide-input"]
 x = np.log10(tau[kept])
 parts = [frames[..., k, :] for k in range(7)]
 names = ("q", "P", "θ", "ψ", "L", "by coefficients", "by directions")
@@ -121,7 +121,7 @@ panels = (
     interactive.Panel("Loss removed, by kind of change (5)", share, tuple(lines[5:])),
 )
 
-# %%
+# %% tags=["hide-input"]
 where = ["" if degrees <= 60 else " (outside theorem 3.3)" for degrees in DEGREES]
 controls = (
     interactive.Control("Imbalance D", tuple(map(str, STRENGTHS)), STRENGTHS.index(32)),
