@@ -205,19 +205,20 @@ print("drift towards q* as in the proof:", drift, "   without |h - q*| < η:", d
 print("q stays once it has come within 2η:", returned)
 
 # %% mystnb={"figure": {"caption": "Paths in the plane of alignment $c$ and coefficient $q$ for $D=4$, from eight starts (dots). With $+D$ (solid) the direction turns at once; with $-D$ (dashed) the coefficient first falls or rises onto the nullcline $q=h(c)$ and then follows it to the teacher (star).", "name": "fig-single-region"}, "image": {"alt": "Phase plane. Solid paths bend smoothly from the starts to the point one, one. Dashed paths run almost vertically from the starts to a rising curve and then along it to the same point."}}
-fig, ax = figures.panels(width=6.2, height=3.6)
+fig, ax = figures.panels(width=7.4, height=3.6)
 tau = np.append(0, np.geomspace(1e-3, 1e5, 1500))
 shown = [(q, c) for q in (0.05, 0.6, 1.4) for c in (-0.8, -0.2, 0.5) if (q, c) != (0.6, 0.5)]
 for q, c in shown:
     for sign, colour, dash in ((+1, figures.BLUE, "-"), (-1, figures.ORANGE, (0, (4, 1.5)))):
         path = solve.solve(flows.reduced(problem.single(q, c, sign * 4.0)), tau)
-        label = f"δ = {sign * 4:+d}" if (q, c) == shown[0] else None
+        label = ("δ = +4" if sign > 0 else "δ = −4") if (q, c) == shown[0] else None
         ax.plot(np.cos(path.state[:, 1]), path.q[:, 0], color=colour, linestyle=dash, label=label)
     ax.plot(c, q, "o", color=figures.BLACK, markersize=4)
 grid = np.linspace(-1, 1, 300)
 ax.plot(grid, 2 * kernel.kappa(grid), color=figures.BLACK, linewidth=1, label="nullcline h(c)")
 ax.plot(1, 1, "*", color=figures.GREEN, markersize=13, clip_on=False, label="teacher", zorder=5)
-figures.finish(ax, "alignment c", "coefficient q")
+figures.finish(ax, "alignment c", "coefficient q", legend=False)
+fig.legend(*ax.get_legend_handles_labels(), loc="outside right upper", frameon=False)
 plt.show()
 print(f"h(-0.8) = {2 * kernel.kappa(-0.8):.4f}, h(-0.2) = {2 * kernel.kappa(-0.2):.4f}, "
       f"h(0.5) = {2 * kernel.kappa(0.5):.4f}, h(1) = {2 * kernel.kappa(1.0):.4f}")
@@ -433,10 +434,12 @@ left.fill_between(D_values, band[:, 2], band[:, 3], color=figures.ORANGE, alpha=
 series = {"δ = +D": plus_95, "δ = −D": minus_95}
 figures.measured_points(left, D_values, series, xlabel="imbalance D", ylabel="time t to c = 0.95")
 T_0 = T_balanced[0]
-figures.guide(left, D_values[[0, -1]], [T_0, T_0], "δ = 0")
+figures.guide(left, D_values[[0, -1]], [T_0, T_0], "")
+for name, place in {"δ = −D": (8, 1500), "δ = 0": (8, 1.3 * T_0), "δ = +D": (64, 0.3)}.items():
+    left.annotate(name, place, color=figures.BLACK)
 left.set_xticks(D_values, D_values.astype(int))
 left.minorticks_off()
-left.legend(loc="center left", bbox_to_anchor=(0, 0.42))
+left.get_legend().remove()
 series = {"D T₊, δ = +16": 16 * T_deep[16.0], "T₋/D, δ = −16": T_deep[-16.0] / 16}
 figures.curves(right, deep, series, xlabel="ε", ylabel="rescaled time", log="x")
 right.invert_xaxis()
@@ -483,21 +486,21 @@ print(f"exponent of T-/T+: {exponent['T-/T+']:.4f}; with a balanced student in p
       ", ".join(f"{k} {v:.4f}" for k, v in null_exponent.items()))
 glue("single-sup-distance", f"{distance[16].max():.4f}", display=False)
 
-# %% mystnb={"figure": {"caption": "The paper's figure 2, recomputed. Left: phase curves at $D=16$ from $(0.6,0)$ to $c=0.95$, with the balanced student and the nullcline for comparison. Right: ratio of the times to $c=0.95$; the thin line is the predicted limit, a constant times $D^2$.", "name": "fig-single-paths"}, "image": {"alt": "Left: the curve for minus D drops vertically from 0.6 to 0.32 and then rises along the nullcline; the curve for plus D dips only to about 0.54 and rises to 0.7; the balanced one lies between. Right: five points on a straight line of slope two on logarithmic axes."}}
+# %% mystnb={"figure": {"caption": "The paper's figure 2, recomputed. Left: phase curves at $D=16$ from $(0.6,0)$ to $c=0.95$, with the balanced student and the nullcline for comparison. Right: ratio of the times to $c=0.95$; the thin line is the predicted limit, a constant times $D^2$.", "name": "fig-single-paths"}, "image": {"alt": "Left: the curve for minus D drops vertically from 0.6 to 0.32 and then rises along the nullcline; the curve for plus D dips only to about 0.54 and rises to 0.74; the balanced one dips to 0.51 and rises to 0.84. Right: five points on a straight line of slope two on logarithmic axes."}}
 fig, (left, right) = figures.panels(1, 2, width=7.2, height=3.2)
 series = {"δ = +16": curve[16][0], "δ = −16": curve[16][1],
           "δ = 0": along_alignment(0.0, x_shown)[:, 0]}
 figures.curves(left, c_shown, series, xlabel="alignment c", ylabel="coefficient q")
 left.plot(c_shown, 2 * kernel.kappa(c_shown), color=figures.BLACK, linewidth=0.8, label="nullcline")
 left.plot(c0, q0, "o", color=figures.BLACK, clip_on=False)
-left.legend()
+left.legend(frameon=False)
 limit_line = slow_constant / fast_constant * D_values**2
 right.plot(D_values, limit_line, color="#777777", linewidth=1, label="limit")
 labels = {"xlabel": "imbalance D", "ylabel": "T₋ / T₊ to c = 0.95"}
 figures.measured_points(right, D_values, {"measured": minus_95 / plus_95}, **labels)
 right.set_xticks(D_values, D_values.astype(int))
 right.minorticks_off()
-right.legend()
+right.legend(frameon=False)
 plt.show()
 print("ratios:", " ".join(f"{r:.4g}" for r in minus_95 / plus_95),
       f"   q at c = 0.95: {curve[16][0][-1]:.4f} (+16), {curve[16][1][-1]:.4f} (-16)")
@@ -799,18 +802,21 @@ glue("single-initial-gap", f"{errors['slow: q from time zero'][-1]:.4f}", displa
 # the explicit one is {glue:text}`single-layer-explicit`. The layer bound is special to $-D$: with
 # $+D$ the direction moves while the coefficient relaxes, and the constant would grow like $D^2$.
 
-# %% mystnb={"figure": {"caption": "The paper's figure D.1(a), recomputed at $D=16$ (our choice). Left: $+D$ on the fast clock against its limit. Middle: $-D$ on the slow clock; the alignment agrees from time zero, the coefficient after its layer. Right: $\\lvert e_D\\rvert$ in the layer, and the bound with $C_{\\rm tr}=\\overline q\\,q_\\star^2$.", "name": "fig-single-limits"}, "image": {"alt": "Left: coefficient and alignment over fast time lie on their limits. Middle: over logarithmic slow time the coefficient falls from 0.6 to the limit curve and then follows it, while the alignment follows its limit throughout. Right: the gap falls exponentially to a plateau that stays below the bound."}}
+# %% mystnb={"figure": {"caption": "The paper's figure D.1(a), recomputed at $D=16$ (our choice). Left: $+D$ on the fast clock against its limit. Middle: $-D$ on the slow clock; the alignment agrees from time zero, the coefficient after its layer. Right: $\\lvert e_D\\rvert$ in the layer, and the bound with $C_{\\rm tr}=\\overline q\\,q_\\star^2$; at the dip $q$ passes the nullcline and begins to lag behind it.", "name": "fig-single-limits"}, "image": {"alt": "Left: coefficient and alignment over fast time lie on their dotted limits. Middle: over logarithmic slow time the coefficient falls from 0.6 to the limit curve and then follows it, while the alignment follows its limit throughout. Right: the gap falls exponentially, dips to zero once, and ends on a plateau a factor ten below that of the bound."}}
 fig, axes = figures.panels(1, 3, width=9.6, height=3.1)
 fast = solve.solve(flows.reduced(plus), fast_tau)
 slow, slow_limit = (solve.solve(f(minus), 256 * slow_time) for f in (flows.reduced, flows.limit))
 views = ((axes[0], fast_tau, fast, fast_limit, "fast time τ = Dt", (0, 12)),
          (axes[1], slow_time, slow, slow_limit, "slow time t/D", (1e-4, 40)))
 for ax, time, exact, limit, label, window in views:
-    series = {"q": exact.q[:, 0], "c": cosine(exact), "q, limit": limit.q[:, 0],
-              "c, limit": cosine(limit)}
+    series = {"q": exact.q[:, 0], "c": cosine(exact)}
     figures.curves(ax, time, series, xlabel=label, ylabel="coefficient q, alignment c")
+    for values, name in ((limit.q[:, 0], "limits"), (cosine(limit), None)):
+        ax.plot(time, values, ":", color=figures.BLACK, linewidth=1.8, label=name)
     ax.set(xlim=window, ylim=(-0.03, 1.05))
+axes[0].legend(frameon=False)
 axes[1].set_xscale("log")
+axes[1].minorticks_off()
 axes[1].get_legend().remove()
 early = slow.tau < 30
 gap = np.abs(slow.q[:, 0] - 2 * kernel.g(slow.angle(0)))
@@ -877,7 +883,7 @@ clock = f"sup |Q₋ − Q₊| = {sup:.4f} at D = 16; on another clock below 1e-1
 least = min(values.min() for values in distances.values())
 ledger = [
     ("S32-start", "equal to 1e-14 on 1000 inputs", start_gap < 1e-14, doubled_gap < 1e-14),
-    ("S32-closed", "q and angle equal to 1e-8 at all records", closed, closed_null),
+    ("S32-closed", "q and angle equal to 1e-8 at all records", closed and kept, closed_null),
     ("A4-rise", f"at every record of {len(paths)} runs", rising, rises(stuck)),
     ("A4-interval", f"at every record of {len(paths)} runs", inside, naive),
     ("A4-converge", f"to 1e-10 in {len(paths)} runs", learned, ends_at_teacher(stuck)),
