@@ -34,79 +34,109 @@ class NotProved(RuntimeError):
 
 @dataclass(frozen=True)
 class Box:
-    """[left, right] x [bottom, top]; the ends are dyadic floats, so bisection is exact."""
+    """A product of intervals ``sides`` ((low, high), ...); dyadic ends are bisected exactly."""
 
-    left: float
-    right: float
-    bottom: float
-    top: float
+    sides: tuple
 
-    def ball(self):
-        """Enclosures of the two coordinates."""
-        return interval(self.left, self.right), interval(self.bottom, self.top)
+    def balls(self):
+        """Enclosures of the coordinates."""
+        return tuple(interval(low, high) for low, high in self.sides)
 
     def halves(self):
-        """The two halves across the longer side."""
-        if self.right - self.left >= self.top - self.bottom:
-            middle = (self.left + self.right) / 2
-            return Box(self.left, middle, self.bottom, self.top), Box(
-                middle, self.right, self.bottom, self.top
-            )
-        middle = (self.bottom + self.top) / 2
-        return Box(self.left, self.right, self.bottom, middle), Box(
-            self.left, self.right, middle, self.top
+        """The two halves across the longest side."""
+        lengths = [high - low for low, high in self.sides]
+        k = lengths.index(max(lengths))
+        low, high = self.sides[k]
+        middle = (low + high) / 2
+        return tuple(
+            Box(self.sides[:k] + (side,) + self.sides[k + 1 :])
+            for side in ((low, middle), (middle, high))
         )
+
+    @property
+    def at_origin(self):
+        """Whether every coordinate starts at 0."""
+        return all(low == 0 for low, _ in self.sides)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proved statement and the accepted boxes by the rule that accepted them."""
+    """A proved statement and the accepted boxes, as (rule, Box) pairs."""
 
     statement: str
-    accepted: dict
+    accepted: tuple
 
     @property
     def boxes(self):
         """Number of boxes in the cover."""
-        return sum(self.accepted.values())
+        return len(self.accepted)
+
+    @property
+    def by_rule(self):
+        """Number of boxes by the rule that accepted them, most used first."""
+        rules = [rule for rule, _ in self.accepted]
+        return {rule: rules.count(rule) for rule in sorted(set(rules), key=rules.count)[::-1]}
 
 
 def interval(low, high):
     """A ball that contains [low, high]."""
-    return arb((low + high) / 2, (high - low) / 2)
+    return arb(low).union(arb(high))
 
 
 def cover(root, outside, rules, depth=DEPTH):
-    """Accepted boxes by rule; raises NotProved if a box stays undecided after ``depth`` bisections.
+    """Accepted (rule, Box) pairs; raises NotProved for a box undecided after ``depth`` bisections.
 
     ``outside(box)`` must be true only if the box certainly misses the domain; ``rules`` maps
     names to tests that are true only if the statement certainly holds on the box within the
     domain.  Then every point of the domain in ``root`` lies in an accepted box.
     """
-    accepted = dict.fromkeys(rules, 0)
-    todo = [(root, 0)]
+    accepted, todo = [], [(root, 0)]
     while todo:
         box, level = todo.pop()
         if outside(box):
             continue
         rule = next((name for name, accepts in rules.items() if accepts(box)), None)
         if rule is not None:
-            accepted[rule] += 1
+            accepted.append((rule, box))
         elif level < depth:
             todo += [(half, level + 1) for half in box.halves()]
         else:
-            raise NotProved(f"undecided after {depth} bisections: {box}")
-    return accepted
+            raise NotProved(f"undecided after {depth} bisections: {box.sides}")
+    return tuple(accepted)
+
+
+def mean_value(f, balls, orders):
+    """d^orders f over a box by the mean value theorem: f(c) + sum_k d_k f(box) (x_k - c_k).
+
+    c is the centre.  The width of the result shrinks with the square of the box, that of
+    ``f(balls, orders)`` only linearly.
+    """
+    value = f(tuple(ball.mid() for ball in balls), orders)
+    for k, ball in enumerate(balls):
+        higher = orders[:k] + (orders[k] + 1,) + orders[k + 1 :]
+        value += f(balls, higher) * (ball - ball.mid())
+    return value
+
+
+def positive(f, balls, orders):
+    """Whether d^orders f is certainly positive over the box, by either enclosure."""
+    return f(balls, orders) > 0 or mean_value(f, balls, orders) > 0
 
 
 # --- derivatives of g and omega -----------------------------------------------------------------
 
 
+def sine_derivatives(a, order):
+    """[sin, sin', ..., sin^(order)](a)."""
+    sine = (a.sin(), a.cos(), -a.sin(), -a.cos())
+    return [sine[k % 4] for k in range(order + 1)]
+
+
 def omega_derivatives(a, order):
     """[omega, omega', ..., omega^(order)](a): ((pi - a) sin^(k) a - k sin^(k-1) a)/(2 pi)."""
-    sine = (a.sin(), a.cos(), -a.sin(), -a.cos())
+    sine = sine_derivatives(a, order + 3)
     return [
-        ((arb.pi() - a) * sine[k % 4] - k * sine[(k - 1) % 4]) / (2 * arb.pi())
+        ((arb.pi() - a) * sine[k] - k * sine[(k - 1) % 4]) / (2 * arb.pi())
         for k in range(order + 1)
     ]
 
@@ -125,51 +155,44 @@ def product(f, h):
     ]
 
 
-def partial(f, h, i, j):
-    """d^i/dx^i d^j/dphi^j of f(x) h(phi + x), from the derivatives of f at x and h at phi + x."""
-    return sum((comb(i, k) * f[k] * h[i - k + j] for k in range(i + 1)), arb(0))
-
-
 # --- the functions whose signs are certified ----------------------------------------------------
 
 
-def first(x, y, i=0, j=0, half=HALF):
+def first(balls, orders=(0, 0), half=HALF):
     """d^i/dx^i d^j/dy^j of F1(x, y) = half g(x + y) - g(x) g(y) + omega(x) omega(y).
 
     F1 >= 0 with half = 1/2 and y = phi - x is the first inequality of (B.3).
     """
-    gx, gy = g_derivatives(x, i), g_derivatives(y, j)
-    ox, oy = omega_derivatives(x, i), omega_derivatives(y, j)
-    joint = g_derivatives(x + y, i + j)[i + j]
-    return _ball(half) * joint - gx[i] * gy[j] + ox[i] * oy[j]
+    (x, y), (i, j) = balls, orders
+    gx, gy, joint = g_derivatives(x, i)[i], g_derivatives(y, j)[j], g_derivatives(x + y, i + j)[-1]
+    return _ball(half) * joint - gx * gy + omega_derivatives(x, i)[i] * omega_derivatives(y, j)[j]
 
 
-def second(phi, x, i=0, j=0, half=HALF):
-    """d^i/dx^i d^j/dphi^j of F2 = half g(phi) - g(x) g(phi + x) - omega(x) omega(phi + x).
+def second(balls, orders=(0, 0), half=HALF):
+    """d^i/dphi^i d^j/dx^j of F2 = half g(phi) - g(x) g(phi + x) - omega(x) omega(phi + x).
 
     F2 >= 0 with half = 1/2 is the second inequality of (B.3).
     """
-    n = i + j
-    value = _ball(half) * g_derivatives(phi, j)[j] if i == 0 else arb(0)
-    value -= partial(g_derivatives(x, i), g_derivatives(phi + x, n), i, j)
-    return value - partial(omega_derivatives(x, i), omega_derivatives(phi + x, n), i, j)
+    (phi, x), (i, j) = balls, orders
+    value = _ball(half) * g_derivatives(phi, i)[i] if j == 0 else arb(0)
+    for derivatives in (g_derivatives, omega_derivatives):
+        at_x, at_sum = derivatives(x, j), derivatives(phi + x, i + j)
+        value -= product(at_x, at_sum[i:])[j]
+    return value
 
 
-def stationary(phi, x, i=0, j=0):
-    """d^i/dx^i d^j/dphi^j of the function whose zeros are stationary states at theta = -x.
-
-    H(phi, x) = omega(y) g(phi)/2 - g(x) g(y) omega(y) - omega(x) (1/4 - g(y)^2), y = phi + x.
-    Where q' = P' = theta' = 0 with theta = -x, eliminating q = 2 (g(x) - P g(y)) and
-    P omega(y) = omega(x) leaves H = 0.
+def stationary(balls, orders=(0,)):
+    """d^n/dx^n of N(x) = pi sin^3 x - J(x) (cos x + sin(x)/4), J = x (pi - x) + sin^2 x
+    - pi sin x cos x; see :func:`no_other_stationary_state`.
     """
-    n = i + j
-    gy, oy = g_derivatives(phi + x, n), omega_derivatives(phi + x, n)
-    squares = [-value for value in product(gy, gy)]
-    squares[0] += arb(1) / 4
-    gphi = g_derivatives(phi, j)
-    value = sum((comb(j, k) * gphi[k] * oy[n - k] for k in range(j + 1)), arb(0)) / 2
-    value -= partial(g_derivatives(x, i), product(gy, oy), i, j)
-    return value - partial(omega_derivatives(x, i), squares, i, j)
+    (x,), (n,) = balls, orders
+    sine = sine_derivatives(x, n + 1)
+    sin, cos = sine[:-1], sine[1:]
+    parabola = [x * (arb.pi() - x), arb.pi() - 2 * x, arb(-2)] + [arb(0)] * n
+    square, mixed = product(sin, sin), product(sin, cos)
+    J = [p + s - arb.pi() * m for p, s, m in zip(parabola, square, mixed, strict=False)]
+    torque = [c + s / 4 for c, s in zip(cos, sin, strict=True)]
+    return arb.pi() * product(sin, square)[n] - product(J, torque)[n]
 
 
 def _ball(fraction):
@@ -184,27 +207,44 @@ def kernel_first(phi_max=None, half=HALF, depth=DEPTH):
     """Proof of g(x) g(phi - x) - omega(x) omega(phi - x) <= half g(phi), 0 <= x <= phi <= phi_max.
 
     In x and y = phi - x the claim is F1 >= 0 on the triangle x, y >= 0, x + y <= phi_max
-    (pi/3 unless given).  Rule "d4 > 0", for half = 1/2 only:
+    (pi/3 unless given), of which y <= x is enough by symmetry.  A box of (x, y) is accepted by
+
+    * "F1 > 0" on the box;
+    * "dy2 > 0", half = 1/2: d^2F1/dy^2 > 0 for y from 0 to the top of the box, because
 
         F1(x, 0) = (half - g(0)) g(x) + omega(0) omega(x) = 0,
-        dF1/dy(x, 0) = (omega'(0) - half) omega(x) + omega(0) g(x) = 0,
+        dF1/dy(x, 0) = (omega'(0) - half) omega(x) + omega(0) g(x) = 0;
 
-    and the same with x and y exchanged, hence
+    * "dx2dy2 > 0", half = 1/2: d^4F1/dx^2dy^2 > 0 on the rectangle from (0, 0) to the upper right
+      corner of the box, because these identities and
+      the same with x and y exchanged give
 
         F1(x, y) = integral over [0, x] x [0, y] of (x - s)(y - t) d^4F1/dx^2dy^2 (s, t).
 
-    The rectangle lies in the triangle, so d^4F1/dx^2dy^2 > 0 on a cover of the whole triangle
-    proves F1 >= 0, with equality only for x = 0 or y = 0.  For another half the zeros are gone
-    and only the rule "F1 > 0" remains.
+    With half = 1/2 equality holds for x = 0 or y = 0 only.
     """
     phi_max = arb.pi() / 3 if phi_max is None else arb(phi_max)
+
+    def above(box):
+        return positive(lambda b, n: first(b, n, half), box.balls(), (0, 0))
+
+    def from_x_axis(box):
+        (x, _), (_, (_, top)) = box.balls(), box.sides
+        return positive(first, (x, interval(0, top)), (0, 2))
+
+    def from_origin(box):
+        rectangle = tuple(interval(0, high) for _, high in box.sides)
+        return positive(first, rectangle, (2, 2))
+
+    rules = {"F1 > 0": above}
     if Fraction(half) == HALF:
-        rules = {"d4 > 0": lambda box: first(*box.ball(), 2, 2) > 0}
-    else:
-        rules = {"F1 > 0": lambda box: first(*box.ball(), half=half) > 0}
-    accepted = cover(
-        Box(0, 4, 0, 4), lambda box: arb(box.left) + box.bottom > phi_max, rules, depth
-    )
+        rules = {"dx2dy2 > 0": from_origin, "dy2 > 0": from_x_axis} | rules
+
+    def outside(box):
+        (_, right), (bottom, _) = box.sides
+        return bottom > right or _corner_sum(box) > phi_max
+
+    accepted = cover(_square(), outside, rules, depth)
     return Certificate("g(x) g(φ−x) − ω(x) ω(φ−x) ≤ g(φ)/2", accepted)
 
 
@@ -214,69 +254,84 @@ def kernel_second(phi_max=None, half=HALF, depth=DEPTH):
     phi in [0, phi_max] (pi/3 unless given).  A box of (phi, x) is accepted by
 
     * "F2 > 0" on the box;
-    * "d2 > 0", half = 1/2: d^2F2/dx^2 > 0 for x from 0 to the top of the box.  As
-      F2(phi, 0) = (half - g(0)) g(phi) - omega(0) omega(phi) = 0 and
-      dF2/dx(phi, 0) = (g(0) - omega'(0)) omega(phi) + omega(0) (g - omega')(phi) = 0,
-      F2 >= 0 follows, with equality only at x = 0;
-    * "corner", half = 1/2: the box contains phi = 0 and x = 0, and d^3F2/dx^3 > 0 and
-      d^3F2/dx^2dphi > 0 on it.  As d^2F2/dx^2 (0, 0) = 2 omega'(0)^2 half... = 0, integrating
-      along the segment from (0, 0) gives d^2F2/dx^2 > 0 away from it, and F2 >= 0 as before.
+    * "dx2 > 0", half = 1/2: d^2F2/dx^2 > 0 for x from 0 to the top of the box, because
+
+        F2(phi, 0) = (half - g(0)) g(phi) - omega(0) omega(phi) = 0,
+        dF2/dx(phi, 0) = (g(0) - omega'(0)) omega(phi) + omega(0) (g - omega')(phi) = 0;
+
+    * "corner", half = 1/2: the box contains phi = x = 0, and d^3F2/dx^3 > 0 and d^3F2/dphidx^2 > 0
+      on it.  With g'' = -omega', omega''(0) = -1/pi and (g - omega')(phi) = sin(phi)/pi,
+
+        d^2F2/dx^2(phi, 0) = (g - omega')(phi)/2 + omega(phi)/pi = (2 pi - phi) sin(phi)/(2 pi^2),
+
+      which is 0 at phi = 0.  Along the segment from (0, 0) to (phi, x) the derivative of
+      d^2F2/dx^2 is phi d^3F2/dphidx^2 + x d^3F2/dx^3 > 0, so d^2F2/dx^2 > 0 on the box except
+      at (0, 0), and F2 >= 0 follows as before.
+
+    With half = 1/2 and phi > 0 equality holds for x = 0 only.
     """
     phi_max = arb.pi() / 3 if phi_max is None else arb(phi_max)
 
-    def curved(box):
-        return second(interval(box.left, box.right), interval(0, box.top), 2, 0) > 0
+    def above(box):
+        return positive(lambda b, n: second(b, n, half), box.balls(), (0, 0))
+
+    def from_axis(box):
+        (phi, _), (_, (_, top)) = box.balls(), box.sides
+        return positive(second, (phi, interval(0, top)), (0, 2))
 
     def corner(box):
-        at_corner = box.left == 0 and box.bottom == 0
-        return at_corner and second(*box.ball(), 3, 0) > 0 and second(*box.ball(), 2, 1) > 0
+        third = ((0, 3), (1, 2))
+        return box.at_origin and all(positive(second, box.balls(), n) for n in third)
 
-    rules = {"F2 > 0": lambda box: second(*box.ball(), half=half) > 0}
+    rules = {"F2 > 0": above}
     if Fraction(half) == HALF:
-        rules |= {"d2 > 0": curved, "corner": corner}
-    accepted = cover(Box(0, 4, 0, 4), lambda box: _beyond(box, phi_max, arb.pi()), rules, depth)
+        rules = {"corner": corner, "dx2 > 0": from_axis} | rules
+
+    def outside(box):
+        return arb(box.sides[0][0]) > phi_max or _corner_sum(box) > arb.pi()
+
+    accepted = cover(_square(), outside, rules, depth)
     return Certificate("g(x) g(φ+x) + ω(x) ω(φ+x) ≤ g(φ)/2", accepted)
 
 
-def no_other_stationary_state(phi_max=None, depth=DEPTH):
-    """Proof that (1, 0, 0) is the only stationary state of (B.13) in C_phi, 0 < phi <= phi_max.
+def no_other_stationary_state(depth=DEPTH):
+    """Proof that (1, 0, 0) is the only stationary state of (B.13) with q > 0, 0 <= P <= 1 and
+    phi - pi <= theta <= phi, for every 0 < phi < pi.
 
-    theta > 0 is impossible, since P omega(phi - theta) + omega(theta) > 0; theta = 0 gives
-    P = 0, q = 1.  For theta = -x < 0, P = omega(x)/omega(phi + x).  If x >= pi/2, omega decreases
-    from x on and P > 1 is outside C_phi.  What remains is :func:`stationary` H < 0 for
-    0 < phi <= phi_max (pi/3 unless given), 0 < x <= pi/2, phi + x <= pi.  A box is accepted by
+    At theta > 0, P omega(phi - theta) + omega(theta) > 0; theta = 0 gives P = 0, q = 1.  So let
+    theta = -x < 0 and y = phi + x in (x, pi].  Eliminating q from q' = P' = theta' = 0 leaves
 
-    * "H < 0" on the box;
-    * "dx < 0": dH/dx < 0 for x from 0 to the top, because H(phi, 0) = 0;
-    * "dphi < 0": dH/dphi < 0 for phi from 0 to the right end, because H(0, x) = 0;
-    * "corner": the box contains (0, 0) and d^4H/dphi^3dx, d^4H/dphi^2dx^2, d^4H/dphi dx^3 < 0 on
-      it.  At (0, 0) d^2H/dphi dx vanishes with its gradient, so it is negative on the rest of the
-      box, and H = integral of d^2H/dphi dx over [0, phi] x [0, x].
+        P omega(y) = omega(x)   and   P (1/4 - g(y)^2 - omega(y)^2) = F2(y - x, x),
+
+    that is R(x) = R(y) for R(s) = F2(y - s, s)/omega(s), because 1/4 - g^2 - omega^2 is F2(0, y).
+    Now R increases on (0, y).  Its derivative has the sign of
+
+        pi (2 pi - y) sin y sin^2 s - J(s) c(y),   c(y) = (2 pi - y) cos y + sin y,
+
+    where J > 0.  For y >= 2, c(y) < 0.  For s <= y <= 2, cot y <= cot s and 2 pi - y > 4, so the
+    sign is positive if pi sin^3 s > J(s) (cos s + sin(s)/4), which is N(s) > 0.  Hence the claim
+    is N > 0 on (0, 2].  A box is accepted by
+
+    * "N > 0" on the box;
+    * "corner": the box contains 0 and N''' > 0 on it, because N(0) = N'(0) = N''(0) = 0.
     """
-    phi_max = arb.pi() / 3 if phi_max is None else arb(phi_max)
-
-    def from_axis(box):
-        return stationary(interval(box.left, box.right), interval(0, box.top), 1, 0) < 0
-
-    def from_zero(box):
-        return stationary(interval(0, box.right), interval(box.bottom, box.top), 0, 1) < 0
 
     def corner(box):
-        orders = ((1, 3), (2, 2), (3, 1))
-        at_corner = box.left == 0 and box.bottom == 0
-        return at_corner and all(stationary(*box.ball(), i, j) < 0 for i, j in orders)
+        return box.at_origin and positive(stationary, box.balls(), (3,))
 
-    rules = {
-        "H < 0": lambda box: stationary(*box.ball()) < 0,
-        "dx < 0": from_axis,
-        "dphi < 0": from_zero,
-        "corner": corner,
-    }
-    accepted = cover(Box(0, 4, 0, 2), lambda box: _beyond(box, phi_max, arb.pi() / 2), rules, depth)
-    return Certificate("(1, 0, 0) is the only stationary state in C(φ)", accepted)
+    def above(box):
+        return positive(stationary, box.balls(), (0,))
+
+    rules = {"corner": corner, "N > 0": above}
+    accepted = cover(Box(((0.0, 2.0),)), lambda box: False, rules, depth)
+    return Certificate("(1, 0, 0) is the only stationary state, 0 < φ < π", accepted)
 
 
-def _beyond(box, phi_max, x_max):
-    """Whether a box of (phi, x) certainly misses phi <= phi_max, x <= x_max, phi + x <= pi."""
-    phi, x = arb(box.left), arb(box.bottom)
-    return phi > phi_max or x > x_max or phi + x > arb.pi()
+def _square():
+    """A dyadic square that contains [0, pi]^2."""
+    return Box(((0.0, 4.0), (0.0, 4.0)))
+
+
+def _corner_sum(box):
+    """The least sum of the coordinates over a box of two."""
+    return arb(box.sides[0][0]) + box.sides[1][0]
