@@ -271,7 +271,7 @@ print(f"Euler with step 0.1: drift {drift_null:.1e}")
 print(f"one contribution only: coefficient off by {off_null:.3f}")
 
 # %% [markdown]
-# Numbers of $10^{-13}$ beside parameters of size $\sqrt D$ are at most a hundred units in the last
+# Numbers of $10^{-13}$ beside parameters of size $\sqrt D$ are about a hundred units in the last
 # place: they depend on the machine, the library versions and the order in which a sum is formed.
 # So the printed bounds are judged with a slack of 100, **our choice**, and the measured values are
 # not printed, because no reader could compare them. A slack of 100 still says something: the
@@ -298,8 +298,8 @@ print(f"one contribution only: coefficient off by {off_null:.3f}")
 #    \approx\exp\Bigl(mD\int_0^\phi\frac{d\alpha}{2g(\alpha)}\Bigr) , $$ (eq-identical-unstable)
 #
 # for $mD=256$ far beyond what rounding at $10^{-16}$ can stand. The other gauges do not do this.
-# With $+D$ the mobility of a direction is $D/q$: a *smaller* coefficient turns faster, the second
-# equation changes sign, and the two differences swing and die out instead. Balanced directions
+# With $+D$ the differences move at rates of order $1/q$, but so does the common angle: before it has
+# reached the teacher they have time for a factor of order one, whatever $D$ is. Balanced directions
 # have $\chi=1$ whatever their coefficient is, so equal directions stay equal.
 
 # %%
