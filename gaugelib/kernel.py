@@ -68,7 +68,8 @@ def excess(alpha):
     excess = alpha^2/4 - |alpha|^3/(6 pi) + O(alpha^4).
     """
     a = np.abs(_angle(alpha))
-    return np.sin(a / 2) ** 2 - a**2 * spherical_jn(1, a) / TWO_PI
+    bessel = spherical_jn(1, np.maximum(a, 1e-300))  # it is NaN at subnormal numbers
+    return np.sin(a / 2) ** 2 - a**2 * bessel / TWO_PI
 
 
 def angle(w, v):
