@@ -174,7 +174,7 @@ opposite = flows.reduced(minus).starting([q0, np.pi])
 stuck = solve.solve(opposite, np.append(0, np.geomspace(0.01, 1e4, 60)))
 print(f"{len(paths)} runs.  in the invariant interval: {inside},  between q0 and q*: {naive}")
 print(f"alignment rises and loss falls: {rising},  |q - 1|, angle, loss end below 1e-10: {learned}")
-print(f"from c0 = -1: at the teacher {bool(ends_at_teacher(stuck))}, direction still opposite "
+print(f"from c0 = -1: at the teacher {bool(ends_at_teacher(stuck))}, still opposite "
       f"{bool(stuck.state[-1, 1] == np.pi)}, q below 1e-10 {bool(stuck.q[-1, 0] < 1e-10)}, "
       f"loss {stuck.loss[-1]:.4f}")
 glue("single-runs", f"{len(paths)}", display=False)
@@ -301,7 +301,7 @@ T_plus = np.array([hitting_time(problem.single(q0, c0, +D), eps) for D, eps in c
 T_minus = np.array([hitting_time(problem.single(q0, c0, -D), eps) for D, eps in cases])
 T_balanced = np.tile([hitting_time(balanced, eps) for eps in eps_values], 1 + D_values.size)
 box = np.array([bounds(D, eps) for D, eps in cases])
-print("   D    eps        from      T+        to       |  from      T-        to")
+print("   D    eps       from        T+        to  |     from        T-        to")
 for (D, eps), tp, tm, b in zip(cases, T_plus, T_minus, box, strict=True):
     if D in (1, 16, 128) and eps in (0.05, 1e-6):
         print(f"{D:4.0f}  {eps:.0e}  {b[0]:9.4g} {tp:9.4g} {b[1]:9.4g}  |"
@@ -592,7 +592,8 @@ for D in (0.5, 4.0, 64.0):
 determinant, transversal = np.all(at_random, axis=(0, 2))
 tangent = bool(np.all(parallel))
 print(f"at {3 * len(q)} states: determinant = formula, to 1e-11: {bool(determinant)}, "
-      f"with the sign of -R: {bool(transversal)};  on the nullcline parallel: {tangent}")
+      f"with the sign of -R: {bool(transversal)}")
+print(f"at {3 * len(q)} states on the nullcline: parallel: {tangent}")
 
 # %%
 def leaves_nullcline(delta, angle):
@@ -679,8 +680,9 @@ difference, formula, without = np.transpose(curved)
 complex_ok = bool(np.abs(difference / formula - 1).max() < 1e-12)
 parting_ok = bool(np.abs(np.array(parted) / formula - 1).max() < 1e-5)
 without_ok = bool(np.abs(difference / without - 1).max() < 1e-5)
-print("formula by complex step to 1e-12:", complex_ok,
-      "  by integrated curves to 1e-5:", parting_ok, "  without 1/(1 - c²):", without_ok)
+print("formula by complex step to 1e-12:", complex_ok)
+print("formula by integrated curves to 1e-5:", parting_ok)
+print("without 1/(1 - c²), to 1e-5:", without_ok)
 
 # %%
 near, q_null = np.array([1e-6, 1e-4, 1e-2]), 2 * q_star * kernel.kappa(c0)
@@ -783,8 +785,8 @@ for D in D_values:
 
 
 # %%
-order = {name: np.log2(e[-1] / e[-2]) for name, e in errors.items()}
-print("sup error" + " " * 17 + "".join(f"D = {D:<8.0f}" for D in D_values) + "exponent (64 to 128)")
+order = {name: np.log2(e[-1] / e[-2]) for name, e in errors.items()}  # from D = 64 to 128
+print("sup error" + " " * 17 + "".join(f"D = {D:<8.0f}" for D in D_values) + "exponent")
 for name, e in errors.items():
     print(f"{name:26s}" + "".join(f"{v:<12.3e}" for v in e) + f"{order[name]:8.4f}")
 sharp = np.max(2 * h_prime * 2 * q_star * kernel.kappa(c) * A)
@@ -829,7 +831,7 @@ series = {"|q − h(c)|": gap[early], "bound": bound[early]}
 labels = {"xlabel": "fast time τ = Dt", "ylabel": "gap to the nullcline"}
 figures.curves(axes[2], slow.tau[early], series, log="y", **labels)
 plt.show()
-print("sup errors at D = 16:", ", ".join(f"{name} {e[1]:.2e}" for name, e in errors.items()))
+print("sup errors at D = 16:", *(f"  {name} {e[1]:.2e}" for name, e in errors.items()), sep="\n")
 
 # %% [markdown]
 # ## Exercises
