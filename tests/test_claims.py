@@ -25,6 +25,8 @@ LEDGER = [
     entry("zero", "number", "0.00"),
     entry("r2", "bound", "> 0.9999", null="0.99"),
     entry("drift", "bound", "< 4.3e-14", **SLACK),
+    entry("below", "bound", "< 2", tol=0.5, tol_reason="grid"),
+    entry("above", "bound", "> 0.9", tol=0.05, tol_reason="grid"),
     entry("worded", "bound", "≤ 1.5", null="balanced start"),
     entry("inequality", "bound", null="balanced start"),
     entry("count", "count", "20/20", null="20/20"),
@@ -102,9 +104,17 @@ def test_a_bound_at_rounding_level_is_judged_with_slack_and_shown_without_noise(
     assert judged("drift", 5e-12, note="too much") == ("differs", "5e-12")
 
 
+def test_slack_widens_a_bound_on_its_own_side():
+    assert judged("below", 2.4) == ("within", "2.4")
+    assert judged("below", 2.6, note="too much")[0] == "differs"
+    assert judged("above", 0.86) == ("within", "0.86")
+    assert judged("above", 0.84, note="too little")[0] == "differs"
+
+
 def test_counts_are_compared_as_fractions():
     assert judged("count", "20/20") == ("digits", "20/20")
-    assert judged("spread", "17/20") == ("within", "17/20")
+    assert judged("spread", "18/20") == ("within", "18/20")
+    assert judged("spread", "19/20", note="other law")[0] == "differs"
     assert judged("spread", "11/20", note="other law")[0] == "differs"
     assert judged("spread", "15/21", note="other n")[0] == "differs"
     for bad in (20, "20", "twenty", "20/20 "):

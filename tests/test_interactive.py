@@ -108,6 +108,47 @@ def test_the_first_frame_is_drawn_without_scripts():
         assert np.abs(share - values[1, 0]).max() < 1e-3
 
 
+def test_ticks_stand_where_curves_take_their_values():
+    """A curve through the ticks of a skew axis meets their grid lines, on paper and in scripts."""
+    ticks_x, ticks_y = (-1.0, 0.5, 2.0), (3.0, 10.0, 11.0)
+    x_axis = interactive.Axis("x", -2, 3, tuple((v, f"x{v}") for v in ticks_x))
+    y_axis = interactive.Axis("y", 1, 11, tuple((v, f"y{v}") for v in ticks_y))
+    panel = interactive.Panel("Trial", y_axis, (interactive.Series("s", np.array(ticks_y)),))
+    cursor = interactive.Control("x", ("a", "b", "c"), 1)
+    page = interactive.slider("trial", (), cursor, ticks_x, x_axis, (panel,))
+    curve = re.search(r'class="live-curve" d="M([^"]+)"', page)[1].split("L")
+    points = np.array([point.split() for point in curve], dtype=float)
+    upright = re.findall(r'<path d="M([\d.]+) (\d+)V(\d+)" stroke', page)
+    level = re.findall(r'<path d="M(\d+) ([\d.]+)H(\d+)" stroke', page)
+    assert points[:, 0].tolist() == [float(at) for at, *_ in upright]
+    assert points[:, 1].tolist() == [float(at) for _, at, _ in level]
+    (top, bottom), (left, right) = map(int, upright[0][1:]), (int(level[0][0]), int(level[0][2]))
+    share_x, share_y = (np.array(ticks_x) + 2) / 5, (np.array(ticks_y) - 1) / 10
+    assert points[:, 0] == pytest.approx(left + (right - left) * share_x, abs=0.051)
+    assert points[:, 1] == pytest.approx(bottom - (bottom - top) * share_y, abs=0.051)
+    assert 0 < left < right <= interactive.WIDTH and 0 < top < bottom < interactive.HEIGHT
+    data = json.loads(Elements(page).scripts[0])
+    assert (data["top"], data["height"]) == (top, bottom - top)
+    texts = dict(re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle">(x[^<]+)', page))
+    assert [texts[at] for at, *_ in upright] == [f"x{v}" for v in ticks_x]
+    heights = dict(re.findall(r'y="([\d.]+)" text-anchor="end">(y[^<]+)', page))
+    assert {float(at) - 4: text for at, text in heights.items()} == {
+        float(at): f"y{v}" for (_, at, _), v in zip(level, ticks_y, strict=True)
+    }
+
+
+def test_a_legend_has_each_series_in_its_own_place_with_its_own_stroke():
+    page = live().split("</svg>")[0]
+    keys = re.findall(r'<path d="M(\d+) 12h26" (stroke="[^"]+" stroke-width="2" [^/]+)/>', page)
+    names = re.findall(r'<text x="(\d+)" y="16">([^<]+)</text>', page)
+    drawn = re.findall(r'fill="none" (stroke="#[^/]+)/>', page)
+    assert [stroke for _, stroke in keys] == drawn
+    assert [name for _, name in names] == ["a &amp; b", "half"]
+    starts = [int(at) for at, _ in keys]
+    assert starts[0] == interactive.LEFT and starts[1] - starts[0] >= 100
+    assert [int(at) - start for (at, _), start in zip(names, starts, strict=True)] == [31, 31]
+
+
 def test_the_page_is_well_formed_and_labelled_and_asks_for_nothing_outside():
     elements = Elements(live())
     assert lists_ids_once(elements)
