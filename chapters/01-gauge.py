@@ -170,8 +170,9 @@ for delta, path in paths.items():
 #    +\underbrace{\tfrac12(\mu_i+\delta_i)\,\lVert P_{s_i}T(s_i)\rVert^2}_{\text{direction}}\Bigr].
 # $$ (eq-dissipation)
 #
-# The residual, and so $B$ and $T$, depends on the $(q_i,s_i)$ only. The displays of (3) and (4) are
-# missing in our text of the paper; this is how its A.1 and its figures use them.
+# The residual, and so $B$ and $T$, depends on the $(q_i,s_i)$ only. (Inputs exactly across some
+# $w_i$, where the ReLU has no derivative, are assumed to have probability zero.) The displays of
+# (3) and (4) are missing in our text of the paper; this is how its A.1 and its figures use them.
 # ```
 #
 # ```{prf:proof}
@@ -482,8 +483,9 @@ print(f"a finite network is its sum of point masses: {points}")
 #
 # The proof of {prf:ref}`thm-exact` goes through with $K=\eta_wa^2+\eta_ar^2$. The paper names
 # {cite:t}`kunin2024`, whose equations with two learning rates give its own when both are one. So
-# scale and learning rate are one freedom, not two: with $a=\tilde a\sqrt{\eta_a}$ and
-# $w=\tilde w\sqrt{\eta_w}$ unequal rates become equal ones.
+# scale and learning rate are one freedom, not two: in $\tilde a=a/\sqrt{\eta_a}$ and
+# $\tilde w=w/\sqrt{\eta_w}$ the rates are equal, and the network is
+# $\sqrt{\eta_a\eta_w}\,\tilde a\,[\tilde w^\top x]_+$.
 
 # %%
 rng = np.random.default_rng(4)

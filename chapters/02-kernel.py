@@ -521,10 +521,9 @@ for n, row in zip(counts[:4], passage[:4, :, 0], strict=True):
     print(f"{n:3d}   {row.min():.1e}   {np.median(row):.1e}")
 
 # %% [markdown]
-# The measured order is {glue:text}`kernel-order`, not 8. An adaptive solver notices a large error
-# there and takes small steps, if it looks at the right moment: a crossing that falls near the
-# end of a step is invisible to its error estimate. Trajectories in this book either locate
-# the crossing, or use a tolerance at which the difference does not show in printed digits.
+# The measured order is {glue:text}`kernel-order`, not 8. Error estimates of adaptive solvers
+# assume the order too, so they may under- or overrate such a step. Trajectories in this book either
+# locate the crossing, or use a tolerance at which it does not show in printed digits.
 #
 # ## Nearly equal numbers
 #
@@ -706,7 +705,7 @@ print(f"four terms: more than a hundred negative: {negative > 100}")
 #
 # ## The ledger
 #
-# The rows of the paper's are judged by both routes, quadrature and samples, wherever both exist.
+# The paper's rows are judged by both routes, quadrature and samples, wherever both exist.
 
 # %%
 four = 4.0  # standard errors

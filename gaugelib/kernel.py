@@ -136,10 +136,7 @@ def pair_angles(directions):
     directions = vectors("directions", directions)
     if directions.ndim < 2:
         raise ValueError(f"directions must be (..., n, d), got shape {directions.shape}")
-    alpha = angle(directions[..., :, None, :], directions[..., None, :, :])
-    n = directions.shape[-2]
-    alpha[..., np.arange(n), np.arange(n)] = 0.0
-    return alpha
+    return angle(directions[..., :, None, :], directions[..., None, :, :])
 
 
 def mixture_loss(c, directions):

@@ -90,6 +90,12 @@ def test_imbalance_keeps_all_its_digits_where_the_norm_is_exact(n, exponent, sig
         assert relative_error(delta, mpmath.mpf(a) ** 2 - 25 * mpmath.mpf(n) ** 2) < 3 * EPS
 
 
+def test_mobilities_of_states_whose_squares_are_no_floats():
+    for size in (1e-200, 1e200):
+        assert np.isclose(gauge.mu(size, size), 5**0.5 * size, rtol=TEN)
+        assert np.isclose(gauge.chi(size, size), (5**0.5 + 1) / 2, rtol=TEN)
+
+
 def test_the_textbook_inverse_loses_what_ours_keeps():
     """sqrt((mu - |delta|)/2) inherits the rounding of mu, half an ulp of |delta|.
 
