@@ -46,9 +46,11 @@ test: $(READY)  ## run every test, every chapter and the browser
 rerun: $(READY)  ## execute the chapters, or CH=04 only, and store their outputs
 	$(BIN)/python tools/rerun.py $(CH)
 
+HEAVY := $(sort $(wildcard full/*.py))
+
 full: $(READY)  ## run every heavy computation, full/*.py
-	@for script in $(sort $(wildcard full/*.py)); do \
-	echo $$script; $(BIN)/python $$script || exit 1; done
+	@test -n "$(HEAVY)" || echo "No chapter needs a heavy computation yet."
+	@for script in $(HEAVY); do echo $$script; $(BIN)/python $$script || exit 1; done
 
 bench: $(READY)  ## run the benchmarks
 	$(BIN)/python benchmarks/run.py
