@@ -56,6 +56,12 @@ def test_whole_refuses_everything_but_a_whole_number_that_is_large_enough(value)
         whole("m", value, 2)
 
 
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
+def test_truth_is_no_whole_number(value):
+    with pytest.raises(ValueError, match="^designated must be a whole number >= 0, got "):
+        whole("designated", value, 0)
+
+
 @pytest.mark.parametrize("value", [2, 2.0, np.int64(7), np.array(3)])
 def test_whole_returns_an_int(value):
     assert type(whole("m", value, 2)) is int and whole("m", value, 2) == value
