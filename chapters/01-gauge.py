@@ -144,17 +144,17 @@ plt.show()
 for delta, path in paths.items():
     ends = [(path.state[k, 0], np.linalg.norm(path.state[k, 1:])) for k in (0, -1)]
     (a0, r0), (a1, r1) = ends
-    print(f"δ = {delta:+.0f}: a {a0:.4f} → {a1:.4f}   r {r0:.4f} → {r1:.4f}   "
-          f"q {a0 * r0:.4f} → {path.q.min():.4f} (least) → {a1 * r1:.4f}")
-    print(f"        δ at the end {a1**2 - r1**2:+.4f}")
+    print(f"δ = {delta:+.0f}: a {a0:.4f} → {a1:.4f}, r {r0:.4f} → {r1:.4f}, "
+          f"q {a0 * r0:.4f} → {a1 * r1:.4f}")
+    print(f"        least q {path.q.min():.4f}, δ at the end {a1**2 - r1**2:+.4f}")
 
 # %% [markdown]
 # ## The exact dynamics
 #
 # Write $e=f-y$ for the residual and
 #
-# $$ B(s)=\mathbb E\,e\,[s^\top x]_+,\qquad T(s)=\mathbb E\,e\,x\,\mathbf 1_{\{s^\top x>0\}},\qquad
-#    B(s)=s^\top T(s). $$ (eq-B-T)
+# $$ B(s)=\mathbb E\,e\,[s^\top x]_+,\quad T(s)=\mathbb E\,e\,x\,\mathbf 1_{\{s^\top x>0\}},\quad
+#    B=s^\top T. $$ (eq-B-T)
 #
 # ```{prf:theorem} Coefficient, direction, imbalance; paper's (3)–(5) and A.1
 # :label: thm-exact
@@ -324,7 +324,7 @@ glue("gauge-turned-minus", f"{turned[students.delta < 0].max():.4f}", display=Fa
 # %% [markdown]
 # The conserved imbalance is visible in what the students do: those with $+8$ turn by
 # {glue:text}`gauge-turned-plus` or more, the others by {glue:text}`gauge-turned-minus` at most, and
-# what they spend, they spend on their coefficients.
+# most of what they spend, they spend on their coefficients.
 #
 # ## Fast or slow to turn
 #
@@ -388,7 +388,7 @@ left.legend(loc="lower right", frameon=False)
 plt.show()
 
 # %%
-print("   δ        μ        χ        a²/(a²+r²)       q = 1")
+print("q = 1\n   δ        μ         χ      a²/(a²+r²)")
 for value in (-20.0, -4.0, 0.0, 4.0, 20.0):
     mu = gauge.mu(1.0, value)
     print(f"{value:5.0f}   {mu:7.4f}   {gauge.chi(1.0, value):7.4f}   {(1 + value / mu) / 2:8.4f}")
@@ -572,10 +572,12 @@ for k in (0, 20, 50, 100, 200):
 # of up to $\epsilon\,\delta^2/2q^2$, and the smaller of $\lvert a\rvert$ and $r$ half of that. From
 # $\lvert\delta\rvert\approx10^8\lvert q\rvert$ on nothing is left. `gauge` never subtracts:
 #
-# $$ {\rm big}=\sqrt{\tfrac12(\mu+\lvert\delta\rvert)},\qquad
-#    {\rm small}=\frac{\lvert q\rvert}{\rm big},\qquad
-#    \chi=\begin{cases}(\mu+\delta)/2q&\delta\ge0,\\
-#    2q/(\mu-\delta)&\delta<0.\end{cases} $$ (eq-safe)
+# $$ \begin{aligned}
+#    {\rm big}&=\sqrt{\tfrac12(\mu+\lvert\delta\rvert)},\qquad
+#    {\rm small}=\lvert q\rvert/{\rm big},\\
+#    \chi&=\frac{\mu+\delta}{2q}\ \text{ if }\delta\ge0,\qquad
+#    \chi=\frac{2q}{\mu-\delta}\ \text{ if }\delta<0.
+#    \end{aligned} $$ (eq-safe)
 #
 # All redundant students of the paper have $\delta=-D$, and their output weight is the small one.
 # About ten operations of one rounding each: our errors should stay below $10\,\epsilon$. Reference:

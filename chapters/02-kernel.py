@@ -535,8 +535,8 @@ for n, row in zip(counts[:4], passage[:4, :, 0], strict=True):
 # 2. *The excess.* $\frac12-g$ has absolute error of one rounding, $\epsilon\approx10^{-16}$, so the
 #    relative error is $4\epsilon/\alpha^2$. `kernel.excess` uses
 #    $\sin^2\frac\alpha2-\frac{\alpha^2}{2\pi}j_1(\lvert\alpha\rvert)$ with the spherical Bessel
-#    function $\alpha^2j_1=\sin\alpha-\alpha\cos\alpha$; the subtracted part is at most $\frac1\pi$
-#    of the first for small angles, and nothing cancels.
+#    function $\alpha^2j_1=\sin\alpha-\alpha\cos\alpha$; the subtracted part is at most
+#    half of the first, $2\lvert\alpha\rvert/3\pi$ of it for small angles, and nothing cancels.
 # 3. *The loss.* In the plane, with the designated student at $(q,\theta)$, the others at
 #    $(P,\psi)$ and the teacher at angle 0, it is a sum of terms of order 1 that cancel,
 #
@@ -613,8 +613,8 @@ for ax, (name, pair) in zip(axes, errors.items(), strict=True):
 plt.show()
 
 # %%
-near = plane_direction(1e-8)
-arccos_zero = np.arccos(near @ E1) == 0.0
+near = np.array([1.0, 1e-8])  # its length is 1 in floats, and so is the cosine
+arccos_zero = np.arccos(near @ E1 / np.linalg.norm(near)) == 0.0
 angle_keeps = max(errors["angle"][1].max(), relative([kernel.angle(near, E1)], [1e-8])[0]) < 4 * EPS
 excess_keeps = errors["excess"][1].max() < 8 * EPS
 naive_bounds = [(errors["angle"][0] < 4 * EPS / small**2).all(),
