@@ -709,14 +709,18 @@ rows = [
 
 # %%
 rows += [
-    claims.compare("S31-ratio", "three routes equal to 100 ε on 1681 pairs", holds=ratio_equal),
+    claims.compare("S31-ratio", "three routes equal to 100 ε on 1681 pairs", holds=ratio_equal,
+                   null_holds=np.allclose(chi_plus / chi_minus, formula**0.5, rtol=0.01)),
     claims.compare("S31-theta", f"ratio·q²/D² in [{scaled[large].min():.3f}, "
                    f"{scaled[large].max():.3f}] for D ≥ q", holds=theta,
                    null_holds=guess[large].max() / guess[large].min() < golden),
-    claims.compare("A1-weight", "formula to 10 ε; rises from 0 to 1", holds=share_equal and rising),
+    claims.compare("A1-weight", "formula to 10 ε; rises from 0 to 1", holds=share_equal and rising,
+                   null_holds=np.ptp(weight) < 0.01),
     claims.compare("A1-sign", "μ(q, δ) = μ(q, −δ) exactly, χ(q, δ) χ(q, −δ) = 1",
-                   holds=even and np.abs(chi_plus * chi_minus - 1).max() < 10 * EPS),
-    claims.compare("A1-inverse", "a, r to 10 ε up to |δ| = 1e8", holds=ours_keep),
+                   holds=even and np.abs(chi_plus * chi_minus - 1).max() < 10 * EPS,
+                   null_holds=np.allclose(chi_plus, chi_minus, rtol=0.01)),
+    claims.compare("A1-inverse", "a, r to 10 ε up to |δ| = 1e8", holds=ours_keep,
+                   null_holds=relative_errors(safe(qs, -sizes), 1).max() < 10 * EPS),
     claims.compare("A1-measure", "30 measures, 4 test functions, equal to 1e-11",
                    holds=weak and points, null_holds=max(still_gap.values()) < 1e-11),
     claims.compare("A2-weight-decay", "δ(t)/δ(0) = exp(−2λt) to 1e-5", holds=forgotten and terms,
