@@ -18,11 +18,13 @@ Angles are in [0, pi]; there g and omega are the entire functions
 so a box that sticks out of the domain only makes the test harder to pass.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
 
 from flint import arb
+
+from gaugelib.checks import scalar_in
 
 HALF = Fraction(1, 2)
 DEPTH = 40
@@ -135,10 +137,7 @@ def sine_derivatives(a, order):
 def omega_derivatives(a, order):
     """[omega, omega', ..., omega^(order)](a): ((pi - a) sin^(k) a - k sin^(k-1) a)/(2 pi)."""
     sine = sine_derivatives(a, order + 3)
-    return [
-        ((arb.pi() - a) * sine[k] - k * sine[(k - 1) % 4]) / (2 * arb.pi())
-        for k in range(order + 1)
-    ]
+    return [((arb.pi() - a) * sine[k] - k * sine[k + 3]) / (2 * arb.pi()) for k in range(order + 1)]
 
 
 def g_derivatives(a, order):
@@ -150,7 +149,7 @@ def g_derivatives(a, order):
 def product(f, h):
     """Derivatives of f h from those of f and h, up to the shorter list (Leibniz)."""
     return [
-        sum((comb(n, k) * f[k] * h[n - k] for k in range(n + 1)), arb(0))
+        sum((math.comb(n, k) * f[k] * h[n - k] for k in range(n + 1)), arb(0))
         for n in range(min(len(f), len(h)))
     ]
 
@@ -223,7 +222,7 @@ def kernel_first(phi_max=None, half=HALF, depth=DEPTH):
 
     With half = 1/2 equality holds for x = 0 or y = 0 only.
     """
-    phi_max = arb.pi() / 3 if phi_max is None else arb(phi_max)
+    phi_max = _largest_angle(phi_max)
 
     def above(box):
         return positive(lambda b, n: first(b, n, half), box.balls(), (0, 0))
@@ -270,7 +269,7 @@ def kernel_second(phi_max=None, half=HALF, depth=DEPTH):
 
     With half = 1/2 and phi > 0 equality holds for x = 0 only.
     """
-    phi_max = arb.pi() / 3 if phi_max is None else arb(phi_max)
+    phi_max = _largest_angle(phi_max)
 
     def above(box):
         return positive(lambda b, n: second(b, n, half), box.balls(), (0, 0))
@@ -325,6 +324,13 @@ def no_other_stationary_state(depth=DEPTH):
     rules = {"corner": corner, "N > 0": above}
     accepted = cover(Box(((0.0, 2.0),)), lambda box: False, rules, depth)
     return Certificate("(1, 0, 0) is the only stationary state, 0 < φ < π", accepted)
+
+
+def _largest_angle(phi_max):
+    """phi_max as a ball, pi/3 unless given; raises if it is not in (0, pi]."""
+    if phi_max is None:
+        return arb.pi() / 3
+    return arb(scalar_in("phi_max", phi_max, 0, math.pi, closed_high=True))
 
 
 def _square():
