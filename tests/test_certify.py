@@ -1,5 +1,6 @@
 """Interval proofs: enclosures enclose, covers cover, rules mean what they say, lies are refused."""
 
+import math
 from fractions import Fraction
 
 import mpmath as mp
@@ -12,10 +13,15 @@ from hypothesis import strategies as st
 from gaugelib import certify
 from gaugelib.certify import Box, NotProved
 
-mp.mp.dps = 40
 PI = np.pi
 angles = st.floats(0.0, PI)
 signed = st.floats(-2.0, 4.0)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forty_digits():
+    with mp.workdps(40):
+        yield
 
 
 def g(a):
@@ -26,11 +32,11 @@ def omega(a):
     return (mp.pi - a) * mp.sin(a) / (2 * mp.pi)
 
 
-def F1(x, y, half=mp.mpf(1) / 2):
+def F1(x, y, half=0.5):
     return half * g(x + y) - g(x) * g(y) + omega(x) * omega(y)
 
 
-def F2(phi, x, half=mp.mpf(1) / 2):
+def F2(phi, x, half=0.5):
     return half * g(phi) - g(x) * g(phi + x) - omega(x) * omega(phi + x)
 
 
@@ -363,6 +369,51 @@ def test_a_smaller_constant_is_not_proved(prove, half):
 @pytest.mark.parametrize("half", ["0.501", "0.6"])
 def test_a_larger_constant_is_proved_without_derivatives(prove, half):
     assert set(prove(half=Fraction(half)).by_rule) <= {"F1 > 0", "F2 > 0"}
+
+
+def polynomial(terms):
+    """A stand-in for a certified function: sum of c x^i y^j, with all its derivatives."""
+
+    def f(balls, orders=None, half=certify.HALF):
+        value = arb(0)
+        for powers, c in terms.items():
+            term = arb(c)
+            for ball, power, order in zip(balls, powers, orders or (0,) * len(balls), strict=True):
+                falling = math.perm(power, order)  # zero for order > power
+                term *= falling * ball ** max(power - order, 0)
+            value += term
+        return value
+
+    return f
+
+
+CONVEX_WHERE_NEGATIVE = {(0, 4): "0.08333", (0, 3): "-0.165", (0, 2): "0.079"}  # on y > 0.82
+FALSE = [
+    ("first", certify.kernel_first, CONVEX_WHERE_NEGATIVE, (1.2, 1.0)),
+    ("second", certify.kernel_second, CONVEX_WHERE_NEGATIVE, (1.0, 1.0)),
+    ("second", certify.kernel_second, {(0, 3): "1", (1, 2): "-1"}, (1.0, 0.5)),
+    ("second", certify.kernel_second, {(1, 2): "1", (0, 3): "-1"}, (0.5, 1.0)),
+    ("stationary", lambda _, depth: certify.no_other_stationary_state(depth),
+     {(5,): "1", (4,): "-2", (3,): "0.99"}, (1.0,)),
+]
+
+
+@pytest.mark.parametrize(("name", "prove", "terms", "point"), FALSE)
+def test_what_is_negative_somewhere_is_not_proved_whatever_its_derivatives_are(
+        monkeypatch, name, prove, terms, point):
+    """Zeros on the axis as in the docstrings, derivatives of the right sign elsewhere."""
+    wrong = polynomial(terms)
+    assert wrong(tuple(map(arb, point))) < 0
+    monkeypatch.setattr(certify, name, wrong)
+    with pytest.raises(NotProved):
+        prove(3.0, depth=24)
+
+
+def test_a_stand_in_that_is_positive_is_proved_by_the_same_rules(monkeypatch):
+    monkeypatch.setattr(certify, "second", polynomial({(1, 2): "1", (0, 3): "1"}))
+    assert set(certify.kernel_second(3.0).by_rule) == {"corner"}
+    monkeypatch.setattr(certify, "stationary", polynomial({(3,): "1", (4,): "-0.4"}))
+    assert set(certify.no_other_stationary_state().by_rule) == {"corner", "N > 0"}
 
 
 @pytest.mark.parametrize("factor", [0.6, 0.66])
