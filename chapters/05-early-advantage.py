@@ -27,7 +27,7 @@
 # - the loss barrier that turns "close at some time" into "for ever", with every constant in it
 #   measured.
 #
-# The chapter runs for about 25 seconds on one core.
+# The chapter runs for about 30 seconds on one core.
 
 # %%
 from fractions import Fraction
@@ -1059,9 +1059,10 @@ print(f"null, m = 8 and D = 0.1: 1 - q stays above {share_rho:.4f}, never within
 
 # %% [markdown]
 # Where the two entry conditions {eq}`eq-entry` hold, both conclusions do: the trajectory stays
-# within $r$, and $\psi$ moves less than the bound, by a factor {glue:text}`early-share`. Where they fail, the
-# bound may fail too: for $m=2$, $D=1$ the redundant direction is far outside of $\bar r$ when the
-# loss has become small, and it then moves more than the constants of $\mathcal U$ allow.
+# within $r$, and $\psi$ moves less than the bound, by a factor {glue:text}`early-share`. Where
+# they fail, the bound may fail too: for $m=2$, $D=1$ the redundant direction is far outside of
+# $\bar r$ when the loss has become small, and it then moves more than the constants of
+# $\mathcal U$ allow.
 #
 # ### Two halves of a theorem
 #
@@ -1165,9 +1166,9 @@ for phi in far:
 #
 # ```{dropdown} Solution of 4
 # Yes, as a bound: with equality in $-\dot L=\lambda DL$ and $\dot\zeta=AL/D$ the motion up to time
-# $t$ is $\frac{AL(t_0)}{\lambda D^2}(1-e^{-\lambda D(t-t_0)})$. The factor {glue:text}`early-share` in the table is
-# the distance of the real flow from the worst corner of $\mathcal U$: $A$ and $\lambda$ are not
-# attained at the same state.
+# $t$ is $\frac{AL(t_0)}{\lambda D^2}(1-e^{-\lambda D(t-t_0)})$. The factor
+# {glue:text}`early-share` in the table is the distance of the real flow from the worst corner of
+# $\mathcal U$: $A$ and $\lambda$ are not attained at the same state.
 # ```
 #
 # **5.** Why does the interval proof of the kernel inequalities need rules with derivatives at all?
