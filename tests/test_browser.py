@@ -30,9 +30,11 @@ OVERFLOW = """() => [...document.querySelectorAll('article *')]
     return true; })
   .map(e => e.outerHTML.slice(0, 120))"""
 PAGE_SCROLLS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+# MathJax's containers are its own, and axe would spend most of its time on their glyphs.
 RUN_AXE = """rules => axe.run(
-  {include: ['article'], exclude: ['mjx-container']}, {resultTypes: ['violations'], rules: Object.fromEntries(
-  rules.map(rule => [rule, {enabled: false}]))}).then(result => result.violations.flatMap(
+  {include: ['article'], exclude: ['mjx-container']},
+  {resultTypes: ['violations'], rules: Object.fromEntries(
+    rules.map(rule => [rule, {enabled: false}]))}).then(result => result.violations.flatMap(
   v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 160)}`)))"""
 FIGURES = """() => [...document.querySelectorAll('article svg')].map(e => e.outerHTML).join()"""
 
