@@ -40,8 +40,8 @@ from scipy.integrate import odeint
 from scipy.optimize import brentq
 
 from gaugelib import certify, claims, figures, flows
-from gaugelib.kernel import excess, g, half_moment, omega
-from gaugelib.measure import loglog_fit
+from gaugelib.kernel import excess, g, gram, half_moment, omega
+from gaugelib.measure import loglog_fit, tail_rate
 from gaugelib.problem import duplicates, plane_direction
 from gaugelib.solve import crossing, solve
 
@@ -640,10 +640,6 @@ print("linear neurons: remainder zero to 1e-15:", bool(linear_rests))
 
 
 # %%
-def gram(psi):
-    return np.array([[0.5, 0, g(psi)], [0, 0.5, omega(psi)], [g(psi), omega(psi), 0.5]])
-
-
 def least(psi):
     """λ_min(G) = (1/4 - r²)/(1/2 + r) without cancellation, 1/4 - g² = h(1 - h), h = 1/2 - g."""
     h, r = excess(psi), np.hypot(g(psi), omega(psi))
@@ -816,8 +812,7 @@ for m in (2, 8, 32):
         flow = (flows.limit(duplicates(m, 1, PHI)) if D == np.inf
                 else flows.reduced(duplicates(m, D, PHI)))
         psi = PHI if D == np.inf else solve(flow, coarse).state[-1, 3]
-        mu = np.hypot(1, 2 / D)
-        expected = np.linalg.eigvals(np.diag([mu, (mu + 1) / 2, m - 1]) @ gram(psi)).real.min()
+        expected = tail_rate(m, psi, None if D == np.inf else D)
         rates_found[m, D] = measured_rate(flow, coarse), expected
         print(f"{m:3d}{D:7.0f}" + "".join(f"{v:14.6f}" for v in (*rates_found[m, D], rate(PHI, m))))
 rate_off = max(abs(a / b - 1) for a, b in rates_found.values())

@@ -72,6 +72,23 @@ def excess(alpha):
     return np.sin(a / 2) ** 2 - a**2 * bessel / TWO_PI
 
 
+def gram(psi):
+    """Gram matrix (3, 3) of what changes of q, theta and P add to f at (q, theta, P) = (1, 0, 0).
+
+        | 1/2        0    g(psi)     |
+        |  0        1/2   omega(psi) |                                            (B.5)
+        | g(psi)  omega(psi)   1/2   |
+
+    They add [u.x]_+, 1{u.x>0} e.x with e normal to u, and [s.x]_+ with s at the angle psi in
+    [0, pi] from u.  It is the Hessian of the loss there; its least eigenvalue
+    1/2 - sqrt(g^2 + omega^2) is positive in (0, pi) and zero at both ends.
+    """
+    if np.ndim(psi) or not 0 <= finite("psi", psi) <= np.pi:
+        raise ValueError(f"psi must be an angle in [0, pi], got {psi!r}")
+    toward, across = g(psi), omega(psi)
+    return np.array([[0.5, 0, toward], [0, 0.5, across], [toward, across, 0.5]])
+
+
 def angle(w, v):
     """Angle in [0, pi] between vectors along the last axis, to a few 1e-16 also when tiny.
 

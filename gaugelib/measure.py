@@ -119,6 +119,23 @@ class LogLogFit:
         return np.exp(self.intercept) * np.asarray(x, dtype=float) ** self.slope
 
 
+def tail_rate(m, psi, D=None):
+    """lambda, the least eigenvalue of diag(mu/D, (mu + D)/(2D), m - 1) G_psi, mu^2 = D^2 + 4.
+
+    The loss of m >= 2 identical students of imbalance (+D, -D, ..., -D) ends like
+    exp(-2 lambda tau) when the redundant direction rests at psi, in (0, pi), and the rest at
+    (q, theta, P) = (1, 0, 0) (B.5).  Without D: the limiting flow, diag(1, 1, m - 1), psi = phi.
+    Accurate to about m 1e-16.
+    """
+    mobilities = np.array([1, 1, whole("m", m, 2) - 1.0])
+    if D is not None:
+        mu = np.hypot(1, 2 / scalar_in("D", D, 0, np.inf))
+        mobilities[:2] = mu, (mu + 1) / 2
+    root = np.sqrt(mobilities)
+    symmetric = root[:, None] * kernel.gram(scalar_in("psi", psi, 0, np.pi)) * root
+    return float(np.linalg.eigvalsh(symmetric)[0])
+
+
 def loglog_fit(x, y):
     """Least-squares line through (log x, log y); x and y positive, at least 3 points.
 

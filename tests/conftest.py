@@ -23,6 +23,14 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keep each file's tests on one worker, but share out the pages of the browser tests."""
+    for item in items:
+        if "browser" not in item.keywords:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+
+
 def build_book(target):
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [jupyter_book, "build", ROOT, "--all", "-W", "-n", "--keep-going",

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import fsolve
 
 from gaugelib import certify, flows, gauge
-from gaugelib.kernel import excess, g, mixture_loss, omega
+from gaugelib.kernel import excess, g, gram, mixture_loss, omega
+from gaugelib.measure import tail_rate
 from gaugelib.problem import Teacher, duplicates, plane_direction
 from gaugelib.solve import crossing, solve
 
@@ -244,9 +245,8 @@ def test_the_distance_from_the_limit_falls_by_four_when_d_doubles():
 
 @given(st.floats(1e-3, PI - 1e-3))
 def test_the_gram_matrix_holds_inner_products_and_is_positive(psi):
-    gram = np.array([[0.5, 0, g(psi)], [0, 0.5, omega(psi)], [g(psi), omega(psi), 0.5]])
     least = 0.5 - np.hypot(g(psi), omega(psi))
-    np.testing.assert_allclose(np.linalg.eigvalsh(gram), [least, 0.5, 1 - least], atol=1e-14)
+    np.testing.assert_allclose(np.linalg.eigvalsh(gram(psi)), [least, 0.5, 1 - least], atol=1e-14)
     with mp.workdps(40):
         exact = 0.5 - mp.sqrt(_g(mp.mpf(psi)) ** 2 + _omega(mp.mpf(psi)) ** 2)
     assert exact > 0
@@ -258,8 +258,7 @@ def test_the_gram_matrix_is_that_of_sampled_feature_variations():
     active = x[:, 0] > 0
     features = np.stack([np.maximum(x[:, 0], 0), active * x[:, 1],
                          np.maximum(x @ plane_direction(psi), 0)])
-    gram = np.array([[0.5, 0, g(psi)], [0, 0.5, omega(psi)], [g(psi), omega(psi), 0.5]])
-    np.testing.assert_allclose(features @ features.T / len(x), gram, atol=0.006)
+    np.testing.assert_allclose(features @ features.T / len(x), gram(psi), atol=0.006)
 
 
 @given(st.floats(0.05, 1.5), st.floats(0.05, 1.5), st.floats(-2, 2), st.floats(0.05, PI - 0.05))
@@ -282,6 +281,7 @@ def test_eigenvalues_of_the_linearized_limit_have_the_closed_form(m, phi):
     gap = 0.25 - g(phi) ** 2 - omega(phi) ** 2
     root = np.sqrt(m**2 - 16 * M * gap)
     expected = sorted([0.5, (m - root) / 4, (m + root) / 4])
+    assert tail_rate(m, phi) == pytest.approx(expected[0], abs=1e-14 * m)
     measured = sorted(-np.linalg.eigvals(np.array(columns).T).real)
     np.testing.assert_allclose(measured, expected, rtol=1e-5, atol=1e-6)
 
@@ -289,11 +289,29 @@ def test_eigenvalues_of_the_linearized_limit_have_the_closed_form(m, phi):
 @pytest.mark.parametrize(("m", "D"), [(3, 4.0), (8, 32.0)])
 def test_the_tail_of_the_loss_decays_at_twice_the_least_eigenvalue(m, D):
     run = solve(flows.reduced(duplicates(m, D, 1.0)), np.array([0.0, 50, 100, 120]))
-    psi, mu = run.state[-1, 3], np.hypot(1, 2 / D)
-    gram = np.array([[0.5, 0, g(psi)], [0, 0.5, omega(psi)], [g(psi), omega(psi), 0.5]])
-    least = np.linalg.eigvals(np.diag([mu, (mu + 1) / 2, m - 1]) @ gram).real.min()
     rate = np.log(run.loss[2] / run.loss[3]) / 20
-    assert rate == pytest.approx(2 * least, rel=2e-4)
+    assert rate == pytest.approx(2 * tail_rate(m, run.state[-1, 3], D), rel=2e-4)
+
+
+@pytest.mark.parametrize(("m", "D", "psi"), [(2, 0.7, 0.9), (5, 3.0, 2.0), (9, 100.0, 0.3)])
+def test_the_tail_rate_is_the_least_eigenvalue_of_the_reduced_flow_at_rest(m, D, psi):
+    """By one-sided differences: (q, P) and then theta, whose rate has a kink of order h."""
+    flow, h, at = flows.reduced(duplicates(m, D, psi)), 1e-7, np.array([1.0, 0, 0, psi])
+    columns = [np.array(flow.rhs(0, at + h * e))[:3] / h for e in np.eye(4)[:3]]
+    measured = -np.linalg.eigvals(np.array(columns).T).real
+    assert tail_rate(m, psi, D) == pytest.approx(measured.min(), abs=1e-6 * m)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 3.2, np.nan, [0.1, 0.2], "a"])
+def test_the_gram_matrix_belongs_to_one_angle(bad):
+    with pytest.raises(ValueError, match="psi must be"):
+        gram(bad)
+
+
+@pytest.mark.parametrize(("m", "psi", "D"), [(1, 1, 1), (2, 0, 1), (2, PI, 1), (2, 1, 0)])
+def test_the_tail_rate_names_what_is_out_of_range(m, psi, D):
+    with pytest.raises(ValueError, match="must be"):
+        tail_rate(m, psi, D)
 
 
 # --- the barrier ----------------------------------------------------------------------------------

@@ -30,12 +30,6 @@ def together(one, other):
     return max(np.abs(getattr(one, x) - getattr(other, x)).max() / u for x, u in names.items())
 
 
-def gram(phi):
-    """Overlaps of the features that a change of q, of theta (at q = 1) and of P adds (B.5)."""
-    g, o = kernel.g(phi), kernel.omega(phi)
-    return np.array([[0.5, 0, g], [0, 0.5, o], [g, o, 0.5]])
-
-
 # --- three descriptions of one flow ------------------------------------------------------------
 
 
@@ -121,7 +115,7 @@ def test_the_plane_of_teacher_and_students_may_lie_anywhere():
 @given(m=WIDTH, D=st.floats(8, 128), phi=ALLOWED)
 def test_the_designated_student_learns_the_teacher_and_the_others_vanish(m, D, phi):
     """Followed to 30 times the slowest linear time: what is left is near exp(-30)."""
-    rate = np.linalg.eigvals(np.diag([1, 1, m - 1]) @ gram(phi)).real.min()
+    rate = measure.tail_rate(m, phi)
     run = solve(flows.reduced(duplicates(m, D, phi)), np.linspace(0, 30 / rate, 7))
     q, P, theta, psi = run.state[-1]
     assert max(abs(q - 1), abs(P), abs(theta), run.loss[-1]) < 1e-8
@@ -184,12 +178,12 @@ def test_the_limit_is_linearized_by_the_gram_matrix(m, phi):
     slopes = [np.subtract(flow.rhs(0, at + e), flow.rhs(0, at - e)) / (2 * h) for e in steps]
     order = [0, 2, 1]  # (q, theta, P), as in the Gram matrix
     jacobian = np.array(slopes).T[np.ix_(order, order)]
-    assert np.abs(jacobian + np.diag([1, 1, m - 1]) @ gram(phi)).max() < 1e-4
+    assert np.abs(jacobian + np.diag([1, 1, m - 1]) @ kernel.gram(phi)).max() < 1e-4
 
 
 def test_the_loss_decays_at_twice_the_slowest_linear_rate():
     for m in (2, 8):
-        rate = np.linalg.eigvals(np.diag([1, 1, m - 1]) @ gram(PHI)).real.min()
+        rate = measure.tail_rate(m, PHI)
         run = solve(flows.reduced(duplicates(m, 512, PHI)), np.array([0, 250.0, 260.0]))
         decay = np.log(run.loss[1] / run.loss[2]) / 10
         assert decay == pytest.approx(2 * rate, rel=1e-3)  # the state is within 1e-4 of the end
