@@ -78,8 +78,8 @@ print(f"both losses at the end below 1e-9: {solved}")
 
 # %% [markdown]
 # One student has taken the whole feature, although no measurement of the *network* at the start
-# could have told which one. {numref}`Chapter %s <chapter-gauge>` begins with the gauge itself,
-# {numref}`Chapter %s <chapter-identical-neurons>` takes this figure apart, and the
+# could have told which one. {numref}`chapter-gauge` begins with the gauge itself,
+# {numref}`chapter-identical-neurons` takes this figure apart, and the
 # {ref}`gauge explorer <chapter-explorer>` lets you move $D$, $m$ and the angle.
 #
 # ## How much of the paper is confirmed?
@@ -107,6 +107,12 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 # {glue:text}`index-passing` of these pass. Another {glue:text}`index-own` rows are findings of
 # this book that the paper does not print. The {ref}`scoreboard <chapter-scoreboard>` shows each
 # row with a link to the code that measured it, and what the book still owes.
+#
+# Two things to know before you trust a count. The text of the paper that we worked from lacks the
+# statements of its theorems and some displayed equations: those we rebuilt from the proofs, and
+# they are marked as such where they stand and in the ledger. And where the paper does not say how
+# a printed number is read off a run, we searched for the definition that gives its digits: that
+# agreement is evidence for the equations, but less than a prediction would be. Such rows say so.
 #
 # ## How to read this book
 #

@@ -20,8 +20,8 @@
 #
 # - why it reaches the teacher for either sign (appendix A.4 of {cite:t}`wang2026gauge`);
 # - how long it takes: a time of order $D^{-1}$ for $+D$ and of order $D$ for $-D$, with constants
-#   (theorem 3.1, A.5, figure 2);
-# - why the two paths differ as curves, not only in speed (theorem 3.2);
+#   (the paper's theorem 3.1, A.5, figure 2);
+# - why the two paths differ as curves, not only in speed (the paper's theorem 3.2);
 # - which simpler flow each of them follows when $D$ is large (A.6, figure D.1(a)).
 #
 # Two guesses go with us as nulls: that the scales do not matter, so that a *balanced* student
@@ -114,7 +114,7 @@ print("imbalance kept, relative to D, to 1e-8:", kept)
 # $$ \underline q\le q(t)\le\overline q,\qquad \underline q=\min\{q_0,h(c_0)\},\qquad
 #    \overline q=\max\{q_0,q_\star\}. $$
 #
-# Moreover $q(t)\to q_\star$, $c(t)\to1$ and $\mathcal L\to0$.
+# Moreover $q(t)\to q_\star$, $c(t)\to1$ and $L\to0$.
 # ```
 #
 # ```{prf:proof}

@@ -18,7 +18,7 @@
 # $m$ students start with the same direction and the same coefficient, so nothing that the network
 # computes tells them apart. Their imbalances do. After this chapter you know
 #
-# - the main result of {cite:t}`wang2026gauge`, theorem 3.3: with one imbalance $+D$ and all others
+# - the main result of {cite:t}`wang2026gauge`, its theorem 3.3: with one imbalance $+D$ and all others
 #   $-D$, the designated student learns the teacher and every other coefficient vanishes;
 # - what its constants are when they are measured, and where its hypotheses $D\ge D_0(m)$ and
 #   $\phi\le\pi/3$ matter;
@@ -39,7 +39,7 @@ from gaugelib.figures import BLACK, curves, guide, measured_points, panels, plt
 from gaugelib.problem import duplicates
 from gaugelib.solve import crossing, euler, solve
 
-m, D, phi = 8, 32.0, np.pi / 4  # figures 1 and 3
+m, D, phi = 8, 32.0, np.pi / 4  # of figures 1 and 3; text, tables and grids below are about these
 mixed = duplicates(m, D, phi)  # δ = (+D, −D, …, −D)
 equal = mixed.regauged(+D)  # δ = (+D, …, +D)
 for name, problem in {"designated, +D": mixed, "redundant, −D": mixed.regauged(-D)}.items():
@@ -67,14 +67,16 @@ for name, problem in {"designated, +D": mixed, "redundant, −D": mixed.regauged
 #
 # $$ q_k(t)\to1,\qquad s_k(t)\to u,\qquad q_j(t)\to0\quad(j\ne k). $$
 #
-# The designated student is selected at a time $t_{\rm cap}=O(1/D)$. From then on, with $\psi$ the
-# angle of the redundant students from $u$, $L$ the loss and constants $c,C>0$,
+# The designated student is *selected*, that is, $q_k$ comes near $1$, $s_k$ near $u$ and
+# $P=\sum_{j\ne k}q_j$ near $0$ (within a small fixed window), at a time $t_{\rm cap}=O(1/D)$. From
+# then on, with $\psi$ the angle of the redundant students from $u$, $L$ the loss and constants
+# $c,C>0$,
 #
 # $$ L(t)\le L(t_{\rm cap})\,e^{-cD(t-t_{\rm cap})},\qquad
 #    \lvert\dot\psi\rvert\le\frac{C\,L}{(m-1)D} . $$
 # ```
 #
-# The text of the paper that we worked from lacks the statement of theorem 3.3, except for its
+# The text of the paper that we worked from lacks the statement of its theorem 3.3, except for its
 # first display; the rest is what sections 3.3.1 and C.2 prove.
 #
 # *Why it is true.* A student's direction moves with mobility $\chi=a/\lVert w\rVert$, which is of
@@ -302,7 +304,7 @@ print(f"one contribution only: coefficient off by {off_null:.3f}")
 # $$ \exp\Bigl(\int\frac{\omega(\alpha)}{D}\,d\tau\Bigr)
 #    \approx\exp\Bigl(mD\int_0^\phi\frac{d\alpha}{2g(\alpha)}\Bigr) , $$ (eq-identical-unstable)
 #
-# for $mD=256$ far beyond what rounding at $10^{-16}$ can stand. The other gauges do not do this.
+# with these $m$ and $D$ far beyond what rounding at $10^{-16}$ can stand. The other gauges do not do this.
 # With $+D$ the differences move at rates of order $1/q$, but so does the common angle: before it has
 # reached the teacher they have time for a factor of order one, whatever $D$ is. Balanced directions
 # have $\chi=1$ whatever their coefficient is, so equal directions stay equal.
@@ -384,10 +386,10 @@ for k in shown[::3]:
 #
 # `limit` is the system for $D\to\infty$ with $\psi=\phi$ fixed, `reduced` is
 # {eq}`eq-identical-flow`, and `original` (the flow `population`) follows all $a_i,w_i$ by the
-# gradient of the population loss, without using the symmetry. Panel (d) shows the two terms of
-# (5), which split the decay of the loss into a coefficient term $\mu_iB_i^2$ and a direction term
-# $a_i^2\lVert\mathsf P_i^\perp T_i\rVert^2$ of each student, summed over the students and divided
-# by $D$.
+# gradient of the population loss, without using the symmetry. Panel (d) shows the two
+# terms of {eq}`eq-dissipation`, which split the decay of the loss into a coefficient term
+# $\mu_iB_i^2$ and a direction term $a_i^2\lVert(I-s_is_i^\top)T_i\rVert^2$ of each student, summed
+# over the students and divided by $D$.
 
 # %%
 describe = {"limit": flows.limit, "reduced": flows.reduced, "original": flows.population}
@@ -445,7 +447,7 @@ for k in (0, 1, 2, 5, 10, 20, 50, 100, 300, 600):
 # All three select the designated student, and $P$ falls together with the loss at every record.
 # Why does the redundant part across the teacher shrink, because its coefficient does or because it
 # turns? $\log\lvert P\sin\psi\rvert=\log P+\log\sin\psi$, so the share of the second term in the
-# whole fall is the answer. The null are balanced redundant students, $\delta_j=0$.
+# whole fall is the answer. In the null case the redundant students are balanced, $\delta_j=0$.
 
 
 # %%
@@ -472,7 +474,7 @@ glue("share-null", f"{share_null:.2f}", display=False)
 #
 # ### Which unit removes the loss, and by which change
 #
-# Integrated along the flow, the terms of (5) of all students must add up to $L(0)-L(\tau)$; the
+# Integrated along the flow, the terms of {eq}`eq-dissipation` of all students must add up to $L(0)-L(\tau)$; the
 # loss itself is the second route.
 
 # %%
@@ -504,10 +506,14 @@ print("part of L(0) removed up to τ =      0.1       1      10      60")
 at = [int(np.argmin(np.abs(fine - time))) for time in (0.1, 1, 10, 60)]
 for name, values in shares.items():
     print(f"{name:28s}" + "".join(f"{v:8.4f}" for v in values[at]))
+by_growing = shares["designated, by growing"][-1]
+by_turning = shares["designated, by turning"][-1]
+glue("removed-by-growing", f"{by_growing / (by_growing + by_turning):.2f}", display=False)
+glue("removed-by-turning", f"{by_turning / (by_growing + by_turning):.2f}", display=False)
 
 # %% [markdown]
-# The designated student removes most of the loss, about two thirds of it by growing and one third
-# by turning; the redundant students contribute by shrinking, and next to nothing by turning.
+# The designated student removes most of the loss, a part {glue:text}`removed-by-growing` of its share
+# by growing and {glue:text}`removed-by-turning` by turning; the redundant students contribute by shrinking, and next to nothing by turning.
 #
 # ## Agreement of the descriptions
 #
@@ -557,7 +563,9 @@ print(f"redundant students equal to 1e-12 on {(spreads < 1e-12).sum()} of {sprea
 # $\lvert\theta\rvert<0.1$ and $P<0.1$; {numref}`chapter-scaling` discusses this window), the
 # slowest mean decay $\log(L(\tau_{\rm cap})/L(\tau))/(\tau-\tau_{\rm cap})$, and the largest
 # $\lvert\dot\psi\rvert(m-1)D/L$ after capture. If the theorem holds, the three are bounded over the
-# grid: the first two say $t_{\rm cap}=O(1/D)$ and $c>0$, the third is $C$. As *bounded* we accept a
+# grid: the first two say $t_{\rm cap}=O(1/D)$ and $c>0$, the third is $C$. The slowest linear rate of
+# the limiting flow at its rest point, $\lambda(\phi,m)$ (`measure.tail_rate`), is beside them: in the
+# end the loss falls like $e^{-2\lambda\tau}$. As *bounded* we accept a
 # factor below two (our choice): $D$ grows sixteenfold, so that a power of $D$ too much shows.
 
 
@@ -616,7 +624,7 @@ print("balanced designated student: D·t_cap = " + " and ".join(f"{t:.0f}" for t
 for d in ends:
     print(f"balanced redundant, D = {d:3.0f}: ratio {C_null[d][0]:.0f} to {C_null[d][-1]:.0f}")
 
-# %% mystnb={"figure": {"caption": "After capture, at $D=32$. Left: the loss, with the slope $2\\lambda$ of the linearized limit at $m=8$ (thin line). Right: the ratio that theorem 3.3 bounds by $C$; balanced redundant students (here at $D=8$) are the null.", "name": "fig-constants"}, "image": {"alt": "Left: three nearly straight lines on a logarithmic axis, m = 2 falling slowest; the thin line is parallel to that of m = 8. Right: three flat curves near 3 that lie on each other and, for balanced redundant students, one that rises from about 400 to 1100."}}
+# %% mystnb={"figure": {"caption": "After capture, at $D=32$. Left: the loss, with the slope $2\\lambda$ of the linearized limit at $m=8$ (thin line). Right: the ratio that the paper's theorem 3.3 bounds by $C$; balanced redundant students (here at $D=8$) are the null.", "name": "fig-constants"}, "image": {"alt": "Left: three nearly straight lines on a logarithmic axis, m = 2 falling slowest; the thin line is parallel to that of m = 8. Right: three flat curves near 3 that lie on each other and, for balanced redundant students, one that rises from about 400 to 1100."}}
 fig, (left, right) = panels(1, 2, width=8.0, height=3.1)
 after = {n: grid[n, D].at(slice(entry[n, D], None)) for n in (2, 8, 32)}
 losses = {f"m = {n}": (run.tau - run.tau[0], run.loss / run.loss[0]) for n, run in after.items()}
@@ -832,9 +840,9 @@ equal_rest = abs(end_equal.q[-1, 0] - 1)
 theorem = [
     compare("T3.3-weights", "equal to 1e-10 at every record", holds=weights_gap < 1e-10,
             null_holds=weights_null < 1e-10),
-    compare("T3.3-select", "|q_k − 1|, |θ| < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = 32",
+    compare("T3.3-select", f"|q_k − 1|, |θ| < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = {D:g}",
             holds=worst["reduced"] < 1e-8, null_holds=equal_rest < 1e-8),
-    compare("T3.3-prune", "P < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = 32",
+    compare("T3.3-prune", f"P < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = {D:g}",
             holds=worst["reduced"] < 1e-8, null_holds=weak.P[-1] < 1e-8),
     compare("S331-limit", "within 1e-8 of (1, 0, 0) at m = 2, 8, 32, four φ ≤ π/3",
             holds=worst["limit"] < 1e-8, null_holds=equal_rest < 1e-8),

@@ -283,7 +283,8 @@ KERNEL = {"first": certify.kernel_first, "second": certify.kernel_second}
 controls = {}
 for which, prove in KERNEL.items():
     controls[which] = {half: attempt(prove, half) for half in ("0.51", "0.501", "0.499", "0.49")}
-    print(f"{which:6} boxes with another constant (None: not proved): {controls[which]}")
+    found = ", ".join(f"{half} {boxes}" for half, boxes in controls[which].items())
+    print(f"{which:6} boxes with another constant (None: not proved): {found}")
 
 # %% [markdown]
 # Constants above $\frac12$ are proved, constants below are not, as it must be: at $x=0$ the
@@ -302,8 +303,9 @@ holding = {
 }
 for which in failing:
     false, true = failing[which], holding[which]
-    print(f"{which:6} at φ = π/3, x = φ/100: margin with 0.499 {float(false):11.4e}, certainly"
-          f" negative: {bool(false < 0)}; with 1/2 {float(true):.4e}, positive: {bool(true > 0)}")
+    print(f"{which:6} at φ = π/3, x = φ/100, with 0.499: margin {float(false):11.4e}, certainly "
+          f"negative: {bool(false < 0)}")
+    print(f"{'':32}with 1/2: {float(true):11.4e}, certainly positive: {bool(true > 0)}")
 
 # %% [markdown]
 # ### Proof by hand, for every angle
@@ -497,8 +499,8 @@ for phi in (np.pi / 12, np.pi / 6, np.pi / 4, np.pi / 3):
         stayed.append(max(excesses) < 1e-12 and theta.min() > phi - np.pi)
         highest_q.append(q.max())
 print(f"{sum(stayed)}/{len(stayed)} runs of the limit (4 angles, m = 2 to 128) stay in the region")
-print(f"least y over its bound (B.22): {min(over_bound):.3f}; least q/max(1/m, min(τ, 1)), the c "
-      f"of (B.23): {min(least_q):.4f}; least q': {min(falls):.4f}")
+print(f"least y over its bound (B.22): {min(over_bound):.3f}; least q': {min(falls):.4f}")
+print(f"least q/max(1/m, min(τ, 1)), the c of (B.23): {min(least_q):.4f}")
 
 # %%
 RANDOM = np.random.default_rng(11)
@@ -569,8 +571,9 @@ for name, (q, P, theta) in named.items():
 # $K(x)/\omega(x)=K(y)/\omega(y)$. But $K/\omega$ increases on $(0,y)$: with
 # {eq}`eq-kernel-integral` the sign of its derivative is that of
 #
-# $$ \pi(2\pi-y)\sin y\,\sin^2s-J(s)\,[(2\pi-y)\cos y+\sin y],\quad
-#    J(s)=s(\pi-s)+\sin^2s-\pi\sin s\cos s>0. $$ (eq-monotone)
+# $$ \begin{gathered}
+#    \pi(2\pi-y)\sin y\,\sin^2s-J(s)\,[(2\pi-y)\cos y+\sin y],\\
+#    J(s)=s(\pi-s)+\sin^2s-\pi\sin s\cos s>0. \end{gathered} $$ (eq-monotone)
 #
 # The square bracket decreases in $y$ and is negative for $y\ge2$. For $s\le y\le2$,
 # $\cot y\le\cot s$ and $2\pi-y>4$, so the sign is positive if
@@ -1036,7 +1039,8 @@ closed = {key: row for key, row in table.items() if row[3]}
 kept = sum(row[4] and row[1] <= row[2] for row in closed.values())
 share = [row[1] / row[2] for row in closed.values()]
 print(f"entry conditions met in {len(closed)}/{len(table)} runs; the conclusions hold in "
-      f"{kept}/{len(closed)} of them, motion/bound {min(share):.3f} to {max(share):.3f}")
+      f"{kept}/{len(closed)} of them,")
+print(f"motion/bound {min(share):.3f} to {max(share):.3f}")
 scaled_motion = {m: [table[m, D][1] * (m - 1) * D**2 for D in (8.0, 32.0, 128.0)]
                  for m in (2, 8, 32)}
 for m, values in scaled_motion.items():

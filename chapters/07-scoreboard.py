@@ -17,7 +17,7 @@
 #
 # Every claim of the paper that can be tested, what the paper prints, what was measured, and a
 # verdict. After this page you know which parts of {cite:t}`wang2026gauge` this book confirms, to
-# how many digits, where it disagrees, and what it still owes. It runs for about one second:
+# how many digits, where it disagrees, and what it still owes. It runs for a few seconds:
 # nothing is measured here, the rows are those stored in the chapters.
 #
 # ## How verdicts are given
@@ -131,9 +131,9 @@ def line(claim):
     stem, row = home.get(claim.id, ("", missing))
     link = f'<a href="{stem}.html#claim-{claim.id}">chapter {claim.chapter}</a>'
     cells = (
-        f"{escape(claim.where)}: {escape(claim.statement)}{claims.remarks(row)}",
-        escape(row.printed) or "&ndash;", escape(row.measured) or "&ndash;",
-        claims.badge(row), link if stem else f"owed by chapter {claim.chapter}",
+        f"{escape(claim.source)}: {escape(claim.statement)}{claims.remarks(row)}",
+        claims.badge(row), escape(row.printed) or "&ndash;", escape(row.measured) or "&ndash;",
+        link if stem else f"owed by chapter {claim.chapter}",
     )
     source = "this book" if claim.paper == "beyond" else "the paper"
     words = (owed, row.verdict, null_word(row) if stem else "not yet judged", source)
@@ -144,6 +144,6 @@ def line(claim):
 in_order = sorted(paper + own, key=lambda claim: claim.chapter)
 lines = [line(claim) for claim in in_order]
 display(HTML(interactive.filter_table(
-    "all-claims", ("claim", "printed", "measured", "verdict", "chapter"), lines,
+    "all-claims", ("claim", "verdict", "printed", "measured", "chapter"), lines,
     ("Chapter", "Verdict", "Null", "Claim of"), label="Every claim of the ledger", unit="claims",
 )))

@@ -15,7 +15,7 @@
 # (chapter-explorer)=
 # # Gauge explorer
 #
-# $m$ identical students start at the angle $\varphi$ from one teacher ({cite:t}`wang2026gauge`,
+# $m$ identical students start at the angle $\phi$ from one teacher ({cite:t}`wang2026gauge`,
 # section 3.3). One has the imbalance $+D$, the others have $-D$. Move the sliders to see who
 # learns the teacher, in which order, and by what kind of change. The frames were computed when
 # this page was made, from the exact finite-$D$ flow (`gaugelib.flows.reduced`); nothing is
@@ -25,7 +25,7 @@
 # ## The frames
 #
 # One frame is one run of the flow. Time is the fast time $\tau = Dt$ on a logarithmic grid. The
-# two parts of the dissipation (5), coefficient change and direction change, are integrated over
+# two parts of the dissipation {eq}`eq-dissipation`, coefficient change and direction change, are integrated over
 # $\ln\tau$ by a cubic spline, and their sum is compared with the loss itself: two routes to one
 # number.
 
@@ -34,6 +34,7 @@ from dataclasses import replace
 
 import numpy as np
 from IPython.display import HTML, display
+from myst_nb import glue
 from scipy.interpolate import CubicSpline
 
 from gaugelib import flows, interactive, problem
@@ -83,18 +84,22 @@ frames = frames.reshape(len(STRENGTHS), len(WIDTHS), len(DEGREES), 7, -1)
 closure = max(error for _, error in computed)
 print(f"{len(computed)} frames of {frames.shape[-1]} points")
 print(f"both dissipation parts add up to the loss removed, to 1e-4 of L(0): {closure < 1e-4}")
+q, P, theta, psi = frames[0, 0, 0, :4, -1]
+print(f"D = 2, m = 2, φ = 10°: q = {q:.2f}, P = {P:.2f}, ψ = {np.degrees(psi):.1f}° at the end")
+glue("explorer-shared", f"{P:.2f}", display=False)
 
 # %% [markdown]
 # ## The page
 #
 # Four things to look at:
 #
-# - **Strength.** At $\varphi = 10°$ and $D = 2$ the redundant students still turn toward the
-#   teacher and share it; at larger $D$ their direction stays and their coefficients go.
+# - **Strength.** At $\phi = 10°$, $m = 2$ and $D = 2$ the redundant student still turns toward the
+#   teacher and keeps {glue:text}`explorer-shared` of it; at larger $D$ its direction stays and its
+#   coefficient goes.
 # - **Width.** With more students the selected one rotates farther past the teacher ($\theta < 0$)
 #   before it comes back.
-# - **Angle.** The smaller $\varphi$, the longer the redundant part survives.
-# - **Beyond $\pi/3$.** Theorem 3.3 assumes $\varphi \le \pi/3$. The last two positions lie
+# - **Angle.** The smaller $\phi$, the longer the redundant part survives.
+# - **Beyond $\pi/3$.** The paper's theorem 3.3 assumes $\phi \le \pi/3$. The last two positions lie
 #   outside it; what you see there is computed, not proved.
 
 # %% tags=["hide-input"]
@@ -111,18 +116,19 @@ coefficient = interactive.Axis("coefficient", 0, 1, quarters)
 angles = tuple((v, f"{v:g}".replace("-", "−")) for v in (-0.8, 0, 0.8, 1.6))
 angle = interactive.Axis("angle (rad)", -0.8, 1.6, angles)
 powers = tuple(zip((-9, -6, -3, 0), ("10⁻⁹", "10⁻⁶", "10⁻³", "1"), strict=True))
-loss, share = interactive.Axis("loss L", -9, 0, powers), replace(coefficient, label="share of L(0)")
+loss = interactive.Axis("loss L", -9, 0, powers)
+share = replace(coefficient, label="share of L(0)")
 about_q = "Coefficients: designated q, one other qⱼ, others together P"
 about_angles = "Angles from the teacher: designated θ, others ψ"
 panels = (
     interactive.Panel(about_q, coefficient, (*lines[:2], one_other)),
     interactive.Panel(about_angles, angle, tuple(lines[2:4])),
     interactive.Panel("Loss", loss, (lines[4],)),
-    interactive.Panel("Loss removed, by kind of change (5)", share, tuple(lines[5:])),
+    interactive.Panel("Loss removed, by kind of change", share, tuple(lines[5:])),
 )
 
 # %% tags=["hide-input"]
-where = ["" if degrees <= 60 else " (outside theorem 3.3)" for degrees in DEGREES]
+where = ["" if degrees <= 60 else " (outside the paper's theorem 3.3)" for degrees in DEGREES]
 controls = (
     interactive.Control("Imbalance D", tuple(map(str, STRENGTHS)), STRENGTHS.index(32)),
     interactive.Control("Students m", tuple(map(str, WIDTHS)), WIDTHS.index(8)),
@@ -140,7 +146,7 @@ display(HTML(page))
 # %% [markdown]
 # ## The page in numbers
 #
-# The first frame is the paper's case, $D = 32$, $m = 8$, $\varphi = \pi/4$. (The page itself
+# The first frame is the paper's case, $D = 32$, $m = 8$, $\phi = \pi/4$. (The page itself
 # stores each value as the nearest of 4001 steps of its axis.)
 
 # %%

@@ -85,14 +85,22 @@ class Claim:
             "where and statement must not be empty": not (self.where and self.statement),
             "tol and tol_reason must come together": (self.tol is None) != (not self.tol_reason),
             f"printed must not be {self.printed!r} for kind {self.kind}": not self._prints_well(),
+            f"printed must be empty for a finding of our own, got {self.printed!r}": (
+                self.paper == "beyond" and self.printed
+            ),
         }
         for fault in (fault for fault, present in faults.items() if present):
             raise ValueError(f"{fault}; in claim {self.id!r} of {self.paper}")
 
     def _prints_well(self):
         if self.paper == "beyond":
-            return not self.printed
+            return True
         return self.kind not in PRINTED or PRINTED[self.kind].fullmatch(self.printed) is not None
+
+    @property
+    def source(self):
+        """Whose claim it is and where it stands: "Paper, Table D.5" or "This book, on figure 1"."""
+        return f"This book, on {self.where}" if self.paper == "beyond" else f"Paper, {self.where}"
 
     @property
     def decided_by_print(self):
@@ -239,7 +247,7 @@ def _shown(claim, measured):
     sign, limit = _bound(claim)
     if claim.tol is not None and abs(limit) < ROUNDING and COMPARISONS[sign](value, limit):
         return f"{sign} {limit:.2g}"
-    return f"{value:.6g}"
+    return "> 0.999999" if 0.9999995 <= value < 1 else f"{value:.6g}"
 
 
 def rounded_like(value, printed):
@@ -300,13 +308,13 @@ def _plain(rows):
 
 def _html(rows):
     cells = "".join(
-        f'<tr id="claim-{row.id}"><td>{html.escape(row.where)}: '
+        f'<tr id="claim-{row.id}"><td>{html.escape(lookup(row.id).source)}: '
         f"{html.escape(lookup(row.id).statement)}{remarks(row)}</td>"
-        f"<td>{html.escape(row.printed) or '&ndash;'}</td><td>{html.escape(row.measured)}</td>"
-        f"<td>{badge(row)}</td></tr>"
+        f"<td>{badge(row)}</td><td>{html.escape(row.printed) or '&ndash;'}</td>"
+        f"<td>{html.escape(row.measured)}</td></tr>"
         for row in rows
     )
-    head = "".join(f'<th scope="col">{x}</th>' for x in ("claim", "printed", "measured", "verdict"))
+    head = "".join(f'<th scope="col">{x}</th>' for x in ("claim", "verdict", "printed", "measured"))
     return (
         '<div class="wide-table" tabindex="0" role="region" aria-label="Claims of this chapter">'
         f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>'
@@ -338,8 +346,7 @@ def collect(notebooks):
     """
     found = {}
     for path in map(Path, notebooks):
-        for entry in _stored_rows(json.loads(path.read_text(encoding="utf-8"))):
-            row = Row(**entry)
+        for row in stored_rows(path):
             claim = lookup(row.id)
             if row.id in found:
                 raise ValueError(f"claim {row.id} is reported twice, again in {path.name}")
@@ -349,7 +356,8 @@ def collect(notebooks):
     return list(found.values())
 
 
-def _stored_rows(notebook):
-    for cell in notebook["cells"]:
+def stored_rows(notebook):
+    """The rows that a stored notebook reports, as they stand, in order."""
+    for cell in json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", []):
-            yield from output.get("data", {}).get(MIME, [])
+            yield from (Row(**entry) for entry in output.get("data", {}).get(MIME, []))

@@ -86,9 +86,11 @@ class Dissipation:
 def dissipation(flow, tau, rtol=RTOL, atol=ATOL, *, method="LSODA"):
     """Integrate dL/dtau = -sum_i [mu_i B_i^2 + a_i^2 |P_i T_i|^2]/D term by term (5).
 
-    The 2 m terms are integrated with the state, so their sum is an independent value of
-    L(0) - L(tau): compare it with ``trajectory.loss``.  The layer of width O(1/m) at the start
-    is the reason for not differencing the loss.
+    Returns a :class:`Dissipation`: the trajectory at ``tau``, and what the coefficient and the
+    direction of each unit have removed up to then, (n, m) each.  The 2 m terms are integrated
+    with the state, so their sum is an independent value of L(0) - L(tau): compare it with
+    ``trajectory.loss``.  The layer of width O(1/m) at the start is the reason for not
+    differencing the loss.
     """
     k, m = flow.state0.size, flow.problem.m
 

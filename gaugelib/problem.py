@@ -115,7 +115,7 @@ def duplicates(m, D, phi, d=2, designated=0):
     """m identical students at angle phi from the teacher; one has +D, the others -D (3.3).
 
     q_i = 1/m, s_i = s_0 with angle(s_0, u) = phi, u = e_1, teacher coefficient 1.
-    m >= 2, D > 0, phi in (0, pi), designated in 0..m-1.  Theorem 3.3 is for phi <= pi/3.
+    m >= 2, D > 0, phi in (0, pi) radians, designated in 0..m-1.  Theorem 3.3 is for phi <= pi/3.
     """
     m, D = whole("m", m, 2), scalar_in("D", D, 0, np.inf)
     phi = scalar_in("phi", phi, 0, np.pi)

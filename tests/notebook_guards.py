@@ -96,9 +96,12 @@ def long_code(notebook):
 def long_outputs(notebook):
     complaints = []
     for cell in code_cells(notebook):
-        texts = [o.text for o in cell.outputs if o.output_type == "stream"]
-        texts += [data.get("text/plain", "") for data in bundles(cell)]
+        streams = [o.text for o in cell.outputs if o.output_type == "stream"]
+        texts = streams + [data.get("text/plain", "") for data in bundles(cell)]
         pages = [data.get("text/html", "") for data in bundles(cell)]
+        widest = max((len(line) for text in streams for line in text.splitlines()), default=0)
+        if widest > MAX_COLUMNS:
+            complaints.append(f"cell {cell.execution_count} prints a line of {widest} columns")
         if any(len(t) > MAX_TEXT for t in texts) or any(len(p) > MAX_HTML for p in pages):
             complaints.append(f"cell {cell.execution_count} has an output that is too long")
     return complaints

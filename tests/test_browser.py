@@ -29,6 +29,10 @@ OVERFLOW = """() => [...document.querySelectorAll('article *')]
         && ['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) return false;
     return true; })
   .map(e => e.outerHTML.slice(0, 120))"""
+# Code, its output and displays that a reader would have to scroll.
+CUT_OFF = """() => [...document.querySelectorAll(
+    'article .cell pre, article div.math, article mjx-container[display]')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))"""
 PAGE_SCROLLS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 # MathJax's containers are its own, and axe would spend most of its time on their glyphs.
 RUN_AXE = """rules => axe.run(
@@ -107,6 +111,18 @@ def test_a_page_is_accessible_in_the_dark(browser, address, name):
         page = watched.open(name)
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         assert watched.accessibility(name) == []
+
+
+def test_launch_buttons_wait_for_an_address(browser, address):
+    with Watched(browser, address, WIDE) as watched:
+        page = watched.open("chapters/02-kernel")
+        assert page.locator("a[href*='OWNER'], a[href*='example.org']").count() == 0
+
+
+@pytest.mark.parametrize("name", page_names())
+def test_code_and_displays_fit_a_wide_screen(browser, address, name):
+    with Watched(browser, address, WIDE) as watched:
+        assert watched.open(name).evaluate(CUT_OFF) == []
 
 
 def test_mathematics_is_typeset(browser, address):

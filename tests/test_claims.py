@@ -194,7 +194,7 @@ def test_an_unknown_id_is_refused():
         ({"printed": "1.9·10⁻³"}, "printed must not be"),
         ({"kind": "count", "printed": "all"}, "printed must not be"),
         ({"kind": "bound", "printed": "0.9999"}, "printed must not be"),
-        ({"paper": "beyond"}, "printed must not be"),
+        ({"paper": "beyond"}, "printed must be empty for a finding of our own"),
     ],
 )
 def test_a_malformed_claim_is_refused(changes, complaint):

@@ -1,9 +1,12 @@
 """The runner stores a whole chapter or nothing."""
 
+import json
 import sys
 
 import pytest
 import rerun
+
+from gaugelib import claims
 
 
 @pytest.fixture
@@ -53,6 +56,26 @@ def test_the_scoreboard_runs_after_the_chapters_and_the_index_last(tmp_path):
     assert [path.stem for path in ordered] == [
         "01-gauge", "10-later", "gauge-explorer", "07-scoreboard", "index",
     ]
+
+
+def reporting(path, **measured):
+    rows = [{"id": claim, "where": "", "printed": "", "measured": text, "verdict": "holds",
+             "null_passes": None} for claim, text in measured.items()]
+    path.write_text(json.dumps({"cells": [{"outputs": [{"data": {claims.MIME: rows}}]}]}))
+    return rerun.ledger(path)
+
+
+def test_a_run_tells_which_rows_of_the_ledger_it_changed(tmp_path):
+    before = reporting(tmp_path / "a.ipynb", same="1", moved="2", gone="3")
+    after = reporting(tmp_path / "b.ipynb", same="1", moved="4", fresh="5")
+    assert rerun.ledger_changes(before, after) == [
+        "  moved: holds: 2 -> holds: 4", "  gone: holds: 3 -> gone", "  fresh: new -> holds: 5",
+    ]
+
+
+def test_a_notebook_that_cannot_be_read_reports_nothing(chapter, tmp_path):
+    assert rerun.ledger(chapter.with_suffix(".ipynb")) == {}
+    assert rerun.ledger(tmp_path / "missing.ipynb") == {}
 
 
 def test_an_unknown_prefix_is_refused(tmp_path):

@@ -126,6 +126,10 @@ def drop_the_numbers(notebook):
     notebook.cells[2].outputs = []
 
 
+def print_a_wide_line(notebook):
+    notebook.cells[0].outputs[0].text += "x" * 101 + "\n"
+
+
 def glue_a_float(notebook):
     data = {"application/papermill.record/text/plain": "0.1234567891"}
     notebook.cells[0].outputs.append(nbformat.v4.new_output("display_data", data=data))
@@ -140,7 +144,7 @@ def write_a_wide_line(notebook):
 
 
 def print_a_book(notebook):
-    notebook.cells[0].outputs[0].text = "1" * (notebook_guards.MAX_TEXT + 1)
+    notebook.cells[0].outputs[0].text = "1\n" * (notebook_guards.MAX_TEXT // 2 + 1)
 
 
 GUARDED = [
@@ -156,6 +160,7 @@ GUARDED = [
     (write_a_long_cell, notebook_guards.long_code),
     (write_a_wide_line, notebook_guards.long_code),
     (print_a_book, notebook_guards.long_outputs),
+    (print_a_wide_line, notebook_guards.long_outputs),
 ]
 
 

@@ -22,8 +22,11 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from gaugelib.claims import stored_rows
+
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
+READERS_OF_THE_LEDGER = ("07-scoreboard", "index")  # in this order, after all others
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -101,10 +104,30 @@ def rerun(source):
     return notebook
 
 
+def ledger(notebook):
+    """What a stored notebook reports: id -> "verdict: measured"; empty without a readable one."""
+    try:
+        return {row.id: f"{row.verdict}: {row.measured}" for row in stored_rows(notebook)}
+    except (OSError, ValueError):
+        return {}
+
+
+def ledger_changes(before, after):
+    """Lines that say which rows of the ledger are new, gone or different."""
+    return [
+        f"  {claim}: {before.get(claim, 'new')} -> {after.get(claim, 'gone')}"
+        for claim in {**before, **after}
+        if before.get(claim) != after.get(claim)
+    ]
+
+
 def in_order(sources):
     """The scoreboard reads what the chapters store, and the index counts what it shows."""
-    late = {"07-scoreboard": 1, "index": 2}
-    return sorted(sources, key=lambda source: (late.get(source.stem, 0), source.stem))
+    def place(source):
+        late = source.stem in READERS_OF_THE_LEDGER
+        return READERS_OF_THE_LEDGER.index(source.stem) if late else -1, source.stem
+
+    return sorted(sources, key=place)
 
 
 def chosen(prefixes, root=ROOT):
@@ -118,17 +141,23 @@ def chosen(prefixes, root=ROOT):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("prefix", nargs="*", help="beginning of a chapter's name, such as 04")
-    failed = []
+    failed, changed = [], False
     for source in chosen(parser.parse_args(arguments).prefix):
-        start = time.perf_counter()
+        start, notebook = time.perf_counter(), source.with_suffix(".ipynb")
+        before, changes = ledger(notebook), []
         try:
             rerun(source)
+            changes = ledger_changes(before, ledger(notebook))
             verdict = "stored"
         except (CellExecutionError, StderrError) as error:
             print(error, file=sys.stderr)
             failed.append(source.stem)
             verdict = "NOT stored"
         print(f"{source.stem:32s} {time.perf_counter() - start:7.1f} s  {verdict}", flush=True)
+        print(*changes, sep="\n", end="\n" if changes else "", flush=True)
+        changed = source.stem not in READERS_OF_THE_LEDGER and (changed or bool(changes))
+    if changed:
+        print("The ledger changed: run `make rerun CH=07` and `make rerun CH=index` as well.")
     return f"failed: {', '.join(failed)}" if failed else 0
 
 

@@ -1,12 +1,20 @@
-"""Serve MathJax from the book itself and drop the scripts that would need the network."""
+"""Serve MathJax from the book itself and drop what would need the network or leads nowhere."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 STATIC = Path(__file__).parent / "static"
 
 
 def add_static_files(app):
     app.config.html_static_path.append(str(STATIC))
+
+
+def hide_launch_buttons_without_address(app, config):
+    """Binder and Colab can only open a book whose repository address is a real one."""
+    options = config.html_theme_options
+    if urlsplit(options.get("repository_url", "")).hostname == "example.org":
+        options["launch_buttons"] = {}
 
 
 def is_thebe(script):
@@ -25,6 +33,7 @@ def keep_local_scripts(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
+    app.connect("config-inited", hide_launch_buttons_without_address)
     app.connect("builder-inited", add_static_files)
     app.connect("html-page-context", keep_local_scripts, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
