@@ -26,7 +26,7 @@
 #   least eigenvalue is for near duplicates: the paper's bound says $\vartheta^2/4$, the truth is
 #   of order $\vartheta^3$;
 # - that the *sum* of the redundant students vanishes in all of these runs, while single
-#   coefficients stay for times beyond any training, and in an open set of starts for ever;
+#   coefficients stay for times beyond any training, and for some pairs, it seems, for ever;
 # - which conserved quantity decides between the two for a pair of near duplicates.
 #
 # It runs for about 30 seconds on one core.
@@ -1249,16 +1249,18 @@ print(f"directions perturbed by 1e-4, ten seeds, τ = 1e7: largest |q_j| {larges
 
 # %% [markdown]
 # For a pair, then, "a matter of patience" is wrong: on one side of {eq}`eq-pair-gauge`, an open set
-# of starts, the coefficients never vanish, and the limit is a global minimum all the same. Section
-# 3.4 does not claim the contrary: the condition of theorem C.7 fails on the way, as the pair's
-# hyperplanes come together. Large $D$ is on the side of pruning, since it makes
+# of starts, the coefficients do not vanish, and the limit is a global minimum all the same. (For
+# Gaussian inputs this is an argument and twelve runs until $e^{-60}$, not a proof: that would have
+# to bound what the inputs between the hyperplanes do in total. Where there are none, it is exact.)
+# Section 3.4 does not claim the contrary: the condition of theorem C.7 fails on the way, as the
+# pair's hyperplanes come together. Large $D$ is on the side of pruning, since it makes
 # $c>\frac12D\vartheta$ rarer.
 #
 # For more students than dimensions ($m-1>d$, as with our seven in the plane) a positive eigenvalue
 # is the rule, because $W$ then has left null vectors and $a$ is rarely orthogonal to all of them.
 # These are the plateaus of {numref}`fig-sum-and-summands` (b), and the last cell shows them with
-# directions so close that inputs between the hyperplanes do nothing up to $\tau=10^7$. They are
-# left again only through those inputs, at rates of order $\vartheta^3$.
+# $C$ taken at $\tau=1000$ and directions so close that inputs between the hyperplanes do nothing up
+# to $\tau=10^7$. They are left again only through those inputs, at rates of order $\vartheta^3$.
 #
 # ## Exercises
 #
