@@ -350,8 +350,8 @@ over_D = max(
 )
 over_D_null = min(relative[m, 8, x] / relative[m, 128, x] for m in (2, 8, 32) for x in (0.8, 0.2))
 print(f"extrapolated drift at D = 128 within {drift_off:.1%} of the prediction")
-print(f"D² × relative drift changes by a factor ≤ {over_D:.3f} over D, relative drift itself by")
-print(f"at least {over_D_null:.0f}; largest relative drift in the table: {max(relative.values()):.1e}")
+print(f"D² × relative drift changes by a factor ≤ {over_D:.3f} over D, relative drift itself by at")
+print(f"least {over_D_null:.0f}; largest relative drift in the table: {max(relative.values()):.1e}")
 glue("gd-drift-largest", f"{max(relative.values()):.1e}", display=False)
 glue("gd-drift-off", f"{drift_off:.1%}", display=False)
 
@@ -365,7 +365,8 @@ for x in (0.8, 0.2, 0.05):
 for k, who in enumerate(("designated  $δ_k$", "redundant  $δ_j$")):
     labels = {"xlabel": "fast time  τ = Dt", "ylabel": "D/h × change of δ", "title": who}
     figures.curves(axes[k], None, series[k], log="x", **labels)
-    figures.guide(axes[k], tau[1:], predicted[8][k, 1:], "")
+    grey = {"color": figures.GUIDE, "linewidth": 5, "alpha": 0.4, "zorder": 1}
+    axes[k].plot(tau[1:], predicted[8][k, 1:], **grey)
     axes[k].set_xlim(0.01, 80)
 axes[1].get_legend().remove()
 plt.show()
@@ -428,7 +429,7 @@ for m in (2, 8):
     scaled = [x[m] * np.square(FIVE) for x in (extrapolated, flow_error)]
     print(f"{m:3d}   " + "  ".join(f"{a:.4f} {b:.4f}" for a, b in zip(*scaled, strict=True)))
 
-# %% mystnb={"figure": {"caption": "Error of gradient descent against the limiting trajectory up to $T_c$, $m=8$, over the step. Solid: $C_h h$ with $C_h$ from $D=1024$; short grey lines at the right: $C_D D^{-2}$ from the exact flow. Every curve is below the sum of its two.", "name": "fig-gd-two-terms"}, "image": {"alt": "Log-log plot of the error over h from 0.006 to 0.2. For D = 32 and above the markers lie on one rising line of slope one, with the last point above it. For D = 8 and D = 4 they level off at small h, towards horizontal grey lines at 0.0015 and 0.006."}}
+# %% mystnb={"figure": {"caption": "Error of gradient descent against the limiting trajectory up to $T_c$, $m=8$, over the step. Solid: $C_h h$ with $C_h$ from the smallest step at $D=1024$; dashed: the error of the exact flow, which has no step, at $D=4$ and $8$.", "name": "fig-gd-two-terms"}, "image": {"alt": "Log-log plot of the error over h from 0.006 to 0.2. For D = 32 and 1024 the markers lie on one rising line of slope one, with the last point above it. For D = 8 and D = 4 they level off at small h, towards dashed horizontal lines at 0.0015 and 0.0056."}}
 fig, ax = figures.panels(width=6.4, height=3.4)
 steps = HM / 8
 four = np.array([to_limit(8, 4, h) for h in steps])
@@ -440,6 +441,7 @@ ax.plot(steps, C_h * steps, color=figures.BLACK, linewidth=1)
 for D, floor in ((4, of_flow(8, 4)), (8, flow_error[8][0])):
     figures.guide(ax, np.array([steps[-1], 0.22]), np.full(2, floor), f"D = {D}")
 ax.set_xticks(steps, [f"{x:.4g}" for x in steps])
+ax.set_yticks([0.001, 0.003, 0.01, 0.03], ["0.001", "0.003", "0.01", "0.03"])
 ax.minorticks_off()
 plt.show()
 
@@ -633,6 +635,7 @@ left.plot(H_fine, mode, color=figures.ORANGE, linewidth=1, linestyle="--")
 left.plot(H4, error, "D", color=figures.BLACK, fillstyle="none", label="Table D.4")
 left.plot(H4, constant * H4, color=figures.BLACK, linewidth=1)
 left.set_xticks(H4, [f"{x:g}" for x in H4])
+left.set_yticks([0.001, 0.003, 0.01, 0.03], ["0.001", "0.003", "0.01", "0.03"])
 left.minorticks_off()
 left.legend(frameon=False)
 zigzag = {}
@@ -747,27 +750,29 @@ recovers = [h for h in LARGE if h > theory[2] and abs(high[h][1][0] - 1) < 1e-3
             and abs(high[h][1][1]) < 1e-3]
 print("above the limit, and selected in the end: h =", recovers)
 
-# %% mystnb={"figure": {"caption": "Above the stability limit, $m=8$, $D=16$. Left: $P$ over fast time; at $h=0.6$ it alternates with growing amplitude and then dies out. Right: $\\lVert v\\rVert^2$, which is $\\lVert w_j\\rVert^2/D$ of a redundant student, in the same runs: the gauge loosens until the step is stable again.", "name": "fig-gd-catapult"}, "image": {"alt": "Left: P over fast time from 0 to 60. At h = 0.48 it stays small. At h = 0.55 and 0.6 it alternates with an amplitude that grows to 3 and 6 near fast time 10 and then decays. Right: the squared length of v; constant at 1 for h = 0.48, and for 0.55, 0.6 and 0.7 falling in steps around fast time 10 to 0.91, 0.83 and 0.55."}}
+# %% mystnb={"figure": {"caption": "Above the stability limit, $m=8$, $D=16$. Left: $P$ at every step, for $h=0.6$ (above the limit) and $0.48$ (below). Right: $\\lVert v\\rVert^2$, which is $\\lVert w_j\\rVert^2/D$ of a redundant student, up to $\\tau=1500$: above the limit the gauge loosens until the step is stable again.", "name": "fig-gd-catapult"}, "image": {"alt": "Left: P over fast time from 0 to 30. At h = 0.48 it falls smoothly after a short zigzag. At h = 0.6 it alternates from step to step, with an amplitude that grows to about 5 near fast time 10 and is about 1 at 25. Right: the squared length of v over fast time on a logarithmic axis; constant at 1 for h = 0.48, and for 0.55, 0.6 and 0.7 falling from fast time 5 to 100 to 0.91, 0.83 and 0.55."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.1)
 bursts, gauges = {}, {}
-for h in (0.7, 0.6, 0.55, 0.48):
-    b, z, p, v = descend(8, 16, h, round(60 / h))
+for h in (0.6, 0.48, 0.55, 0.7):
+    b, z, p, v = descend(8, 16, h, round(1500 / h))
     clock = h * np.arange(len(p))
     bursts[f"h = {h}"] = (clock, p * np.abs(v))
-    gauges[f"h = {h}"] = (clock, np.abs(v) ** 2)
+    gauges[f"h = {h}"] = (clock[1:], np.abs(v[1:]) ** 2)
 labels = {"xlabel": "fast time  τ = Dt"}
-figures.curves(left, None, {k: bursts[k] for k in ("h = 0.6", "h = 0.55", "h = 0.48")},
-               ylabel="redundant total  P", first=1, **labels)
-figures.curves(right, None, gauges, ylabel="$‖v‖^2 = ‖w_j‖^2/D$", **labels)
-left.get_legend().remove()
+shown = {name: bursts[name] for name in ("h = 0.6", "h = 0.48")}
+figures.curves(left, None, shown, ylabel="redundant total  P", **labels)
+figures.curves(right, None, gauges, log="x", ylabel="$‖v‖^2 = ‖w_j‖^2/D$", **labels)
+left.lines[0].set(linewidth=0.9, marker=".", markersize=5)
+left.set_xlim(0, 30)
 right.set_ylim(0, 1.15)
-right.legend(frameon=False, ncols=2, loc="lower right")
+right.legend(frameon=False, ncols=2, loc="lower left")
 plt.show()
 
 # %%
-print("at τ ≈ 60:  " + "   ".join(
-    f"{name}: ‖v‖² = {values[-1]:.3f}, largest |P| = {np.abs(bursts[name][1]).max():.2f}"
-    for name, (clock, values) in gauges.items()))
+for name, (clock, values) in gauges.items():
+    at = [int(np.argmin(np.abs(clock - time))) for time in (5, 20, 100, 1500)]
+    print(f"{name}: ‖v‖² at τ ≈ 5, 20, 100, 1500: " + ", ".join(f"{x:.3f}" for x in values[at])
+          + f"; largest |P| {np.abs(bursts[name][1]).max():.2f}")
 glue("gd-v2", f"{high[0.6][2]:.3f}", display=False)
 glue("gd-lost", f"{high[0.9][1][0]:.2f}", display=False)
 
