@@ -653,9 +653,9 @@ plt.show()
 # %% [markdown]
 # A single mode explains the end of linearity: at $h=$ {glue:text}`gd-leaves` the redundant error
 # takes over, at {glue:text}`gd-mode` by the prediction. We judge "linear over $h=0.025,\dots,0.4$"
-# as *differs*: four of the five points are linear, beautifully so, and the fifth is not, although
-# on a log–log plot the eye may miss it. The tolerance was $5\,\%$ on error$/h$, about the thickness
-# of a marker.
+# as *differs*: four of the five points are on a line, and the fifth is not, although on a log–log
+# plot the eye may miss it. The tolerance was $5\,\%$ on error$/h$, which is about the size of a
+# marker there.
 #
 # ## How large may a step be?
 #
@@ -790,7 +790,7 @@ glue("gd-lost", f"{high[0.9][1][0]:.2f}", display=False)
 #
 # ## After capture
 #
-# Three lemmas carry the second half of the theorem. With $Q=\langle\nabla\mathcal
+# Two lemmas carry the second half of the theorem. With $Q=\langle\nabla\mathcal
 # E,\mathsf M_D\nabla\mathcal E\rangle$:
 #
 # ```{prf:lemma} Descent near the selected solution; paper's Lemmas C.9 and C.10, our reading
