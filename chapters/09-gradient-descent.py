@@ -52,9 +52,9 @@ MS, DS = (2, 4, 8, 16, 32), (8, 32, 128)
 #
 # $m$ equal students at the angle $\phi$ from the teacher, one with imbalance $+D$ and $M=m-1$ with
 # $-D$, as in {numref}`chapter-identical-neurons`; full-batch gradient descent on the population
-# loss $\mathcal L$,
+# loss $L$,
 #
-# $$ \Theta_{n+1}=\Theta_n-\eta\nabla\mathcal L(\Theta_n),\qquad\eta=h/D, $$ (eq-gd)
+# $$ \Theta_{n+1}=\Theta_n-\eta\nablaL(\Theta_n),\qquad\eta=h/D, $$ (eq-gd)
 #
 # so that $h$ is the step in fast time $\tau=Dt$. $Y_n=(q_n,P_n,\theta_n,\psi_n)$ is the symmetric
 # state after $n$ steps, $Y_\infty(\tau)$ the limiting trajectory, with $\psi=\phi$ for ever, and
@@ -261,8 +261,8 @@ print(f"output weights that differ by up to 0.1 %: spread {spread_null:.1e}")
 # %% [markdown]
 # ## The imbalance drifts
 #
-# A ReLU neuron is homogeneous in $a$ and in $w$ alike, so $a\,\partial_a\mathcal L=w\cdot\nabla_w
-# \mathcal L$. In $\delta=a^2-\lVert w\rVert^2$ the terms of first order in $\eta$ cancel, and what
+# A ReLU neuron is homogeneous in $a$ and in $w$ alike, so $a\,\partial_aL=w\cdot\nabla_w
+# L$. In $\delta=a^2-\lVert w\rVert^2$ the terms of first order in $\eta$ cancel, and what
 # is left is exact:
 #
 # $$ \delta_{i,n+1}-\delta_{i,n}
@@ -796,7 +796,7 @@ glue("gd-lost", f"{high[0.9][1][0]:.2f}", display=False)
 # ```{prf:lemma} Descent near the selected solution; paper's Lemmas C.9 and C.10, our reading
 # :label: lem-descent
 #
-# $DQ_n=\lVert\nabla_\Theta\mathcal L(\Theta_n)\rVert^2$, and in polar coordinates
+# $DQ_n=\lVert\nabla_\ThetaL(\Theta_n)\rVert^2$, and in polar coordinates
 #
 # $$ \begin{aligned}&\lVert\nabla_z\mathcal E\rVert^2+M(\partial_p\mathcal E)^2\\
 #   &\quad=b^2(\partial_qE)^2+\lVert z\rVert^{-2}(\partial_\theta E)^2
@@ -1211,7 +1211,7 @@ for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
 #
 # ```{dropdown} Solution of 1
 # $(a-\eta A)^2-\lVert w-\eta W\rVert^2=\delta-2\eta(aA-w\cdot W)+\eta^2(A^2-\lVert W\rVert^2)$ with
-# $A=\partial_a\mathcal L$, $W=\nabla_w\mathcal L$. The neuron $a\,\sigma(w\cdot x)$ gives $aA=
+# $A=\partial_aL$, $W=\nabla_wL$. The neuron $a\,\sigma(w\cdot x)$ gives $aA=
 # \mathbb E[\ell'\,a\sigma(w\cdot x)]$ and $w\cdot W=\mathbb E[\ell'\,a\,\sigma'(w\cdot x)\,w\cdot x]$:
 # equal if $\sigma(y)=y\sigma'(y)$, that is for every positively homogeneous activation of degree
 # one, leaky ReLU included. For $\tanh$ the first-order term stays and $\delta$ drifts even under the
@@ -1239,7 +1239,7 @@ for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
 # as $\operatorname{diag}(1,1,M)G_\phi\xi=\lambda\xi$. The tangential part is $P^{-1}\partial_\psi
 # E=\omega(\psi)-q\,\omega(\psi-\theta)$, whose linearization at $q=1,\theta=0$ is
 # $\omega'(\phi)\theta-\omega(\phi)(q-1)$. Numerator and denominator are both quadratic in $\xi$: that
-# is why $v$ moves in proportion to $\mathcal L$, but $b$ in proportion to $\sqrt{\mathcal L}$.
+# is why $v$ moves in proportion to $L$, but $b$ in proportion to $\sqrt{L}$.
 # ```
 #
 # **4.** Run the window of steps above the limit at a larger $D$. Where does the catapult end, and how
