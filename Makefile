@@ -26,18 +26,25 @@ help:  ## list the targets
 	|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1   \2/p' $(MAKEFILE_LIST)
 	@echo "  PYTHON=python3.12 chooses the Python (3.11 to 3.14) that .venv is made from."
 
+# A .venv cannot be moved: .ready holds the folder that it was made in.
+HERE := $(shell test "$$(cat $(READY) 2>/dev/null)" = "$(CURDIR)" && echo yes)
+ifneq ($(HERE),yes)
+.PHONY: $(READY)
+endif
+
 $(READY): requirements.lock requirements-torch.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python from 3.11 to 3.14 found; try make PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
 	{ echo "$(PYTHON) is not a Python from 3.11 to 3.14" >&2; exit 1; }
 	@echo "Setting up .venv from the lock, about two minutes"
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test "$(HERE)" = yes || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock
 	$(BIN)/python -m pip install -qq -r requirements-torch.txt
 	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
-	@touch $@
+	@printf '%s' "$(CURDIR)" > $@
 
 book: $(READY)  ## build the book into _build/html
+	rm -rf _build
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
 
 test: $(READY)  ## run every test, every chapter and the browser

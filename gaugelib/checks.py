@@ -5,6 +5,8 @@ import numpy as np
 
 def finite(name, value):
     """``value`` as a float array; raises if any entry is NaN, infinite or not a real number."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must not be masked, got {value!r}")
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -15,6 +17,23 @@ def finite(name, value):
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return array
+
+
+def representable(name, compute):
+    """What ``compute()`` returns, an array or float; raises ValueError if it leaves the floats.
+
+    ``name`` says which result it is: it became infinite or NaN, although every argument is finite.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = compute()
+    return finite(f"{name}, too large for a float,", value)[()]
+
+
+def instance(name, value, kind):
+    """``value``, which must be a ``kind`` (a class of gaugelib)."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a {kind.__name__}, got a {type(value).__name__}")
+    return value
 
 
 def scalar_in(name, value, low, high, *, closed_high=False):

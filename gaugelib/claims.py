@@ -11,7 +11,6 @@ record and the scoreboard only collects it.
 
 import html
 import json
-import math
 import re
 import tomllib
 from dataclasses import asdict, dataclass
@@ -19,6 +18,8 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+import numpy as np
 
 MIME = "application/vnd.gaugelib.claims+json"
 KINDS = ("number", "bound", "count", "property")
@@ -172,7 +173,7 @@ def compare(claim_id, measured, *, holds=None, null_holds=None, verdict=None, no
     if verdict not in (None, "open"):
         raise ValueError(f"verdict must be None or 'open', got {verdict!r}")
     if verdict == "open":
-        shown = measured if isinstance(measured, str) else f"{measured:.4g}"
+        shown = measured if isinstance(measured, str) else f"{_number(claim, measured):.4g}"
         judged, null = "open", None
     else:
         judged, shown = _judge(claim, measured, holds)
@@ -203,9 +204,7 @@ def _verdict(claim, measured):
     """The verdict on a number or count by what is printed."""
     if claim.kind == "count":
         return _count_verdict(claim, measured)
-    value = float(measured)
-    if not math.isfinite(value):
-        raise ValueError(f"measured must be finite for {claim.id}, got {measured!r}")
+    value = _number(claim, measured)
     if claim.kind == "bound":
         return _bound_verdict(claim, value)
     if rounded_like(value, claim.printed) == claim.printed:
@@ -214,12 +213,21 @@ def _verdict(claim, measured):
     return "within" if near else "differs"
 
 
+def _number(claim, measured):
+    value = np.asarray(measured)
+    if value.ndim or value.dtype.kind not in "fiu" or not np.isfinite(value):
+        raise ValueError(f"measured must be a finite number for {claim.id}, got {measured!r}")
+    return float(value)
+
+
 def _count_verdict(claim, measured):
     if not isinstance(measured, str) or not PRINTED["count"].fullmatch(measured):
         raise ValueError(f"measured must be like '15/20' for {claim.id}, got {measured!r}")
+    (k, n), (printed_k, printed_n) = (map(int, x.split("/")) for x in (measured, claim.printed))
+    if k > n:
+        raise ValueError(f"measured must not count more than all for {claim.id}, got {measured!r}")
     if measured == claim.printed:
         return "digits"
-    (k, n), (printed_k, printed_n) = (map(int, x.split("/")) for x in (measured, claim.printed))
     near = claim.tol is not None and n == printed_n and abs(k - printed_k) <= claim.tol
     return "within" if near else "differs"
 
@@ -274,7 +282,7 @@ def _null_passes(claim, judged, null_holds):
             raise ValueError(f"null_holds of {claim.id}: its null {why}, got {null_holds!r}")
         if not claim.null:
             return None
-        null = _verdict(claim, claim.null)
+        null = _verdict(claim, claim.null if claim.kind == "count" else float(claim.null))
         return null == "digits" if judged == "digits" else null in PASSING
     if null_holds is None:
         raise ValueError(f"null_holds must be given for {claim.id}: {claim.null}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaugelib import gauge, kernel
-from gaugelib.checks import finite
+from gaugelib.checks import finite, instance
 from gaugelib.problem import Problem
 
 TWO_PI = 2 * math.pi
@@ -116,7 +116,7 @@ def limit(problem):
     after a layer of width O(1) in tau, m q = 2 q* g(alpha) and
     alpha' = -q q* omega(alpha)/D^2 (A.6).  Other imbalances raise ValueError.
     """
-    delta, D = problem.students.delta, problem.D
+    delta, D = instance("problem", problem, Problem).students.delta, problem.D
     if np.any(np.abs(delta) != D):
         raise ValueError(f"delta must be D or -D = {D:g} in the limit, got {delta!r}")
     if _all_equal(problem):
@@ -127,7 +127,7 @@ def limit(problem):
 
 
 def _all_equal(problem):
-    st = problem.students
+    st = instance("problem", problem, Problem).students
     return all(np.all(x == x[:1]) for x in (st.q, st.s, st.delta))
 
 
@@ -318,7 +318,7 @@ def population(problem):
 
     State: a (m,), then w (m d,) by rows.  The Jacobian is minus the Hessian of L, over D.
     """
-    m, d, D = problem.m, problem.d, problem.D
+    m, d, D = instance("problem", problem, Problem).m, problem.d, problem.D
     a0, w0 = problem.weights()
     names = [f"a{i}" for i in range(m)] + [f"w{i},{c}" for i in range(m) for c in range(d)]
 

@@ -3,12 +3,14 @@
 r = |w|, s = w/r, q = a r (coefficient), delta = a^2 - r^2 (imbalance).  The network sees only
 (q, s); the flow conserves delta.  Every formula is written so that no two nearly equal numbers
 are subtracted: the relative error is a few 1e-16 for both signs of delta and any |delta| <= 1e8.
+The one exception is delta of a neuron near balance, a^2 - |w|^2 << a^2: rounding |w| already
+changes it, so its error is a few 1e-16 of a^2.
 """
 
 import numpy as np
 
 from gaugelib import kernel
-from gaugelib.checks import common_shape, finite, unit_vectors, vectors
+from gaugelib.checks import common_shape, finite, representable, unit_vectors, vectors
 
 
 def mu(q, delta):
@@ -17,8 +19,7 @@ def mu(q, delta):
     Shapes broadcast: q (...), delta (...) -> (...).
     """
     q, delta = _state(q, delta)
-    with np.errstate(over="ignore"):
-        return _representable("mu(q, delta)", np.hypot(delta, 2 * q))
+    return representable("mu(q, delta)", lambda: np.hypot(delta, 2 * q))
 
 
 def chi(q, delta):
@@ -31,10 +32,12 @@ def chi(q, delta):
     q, delta = _state(q, delta)
     _require_direction(q, delta)
     positive = delta >= 0
-    with np.errstate(over="ignore"):
+
+    def value():
         total = mu(q, delta) + np.abs(delta)
-        value = np.where(positive, total / np.where(positive, 2 * q, 1), 2 * q / total)
-    return _representable("chi(q, delta)", value)
+        return np.where(positive, total / np.where(positive, 2 * q, 1), 2 * q / total)
+
+    return representable("chi(q, delta)", value)
 
 
 def weights(q, s, delta):
@@ -42,15 +45,20 @@ def weights(q, s, delta):
 
     big = sqrt((mu + |delta|)/2), small = |q|/big; |a| is the big one when delta >= 0, and a has
     the sign of q.  Shapes broadcast: q (...), s (..., d) unit vectors, delta (...) -> (...),
-    (..., d).  q = 0 raises for delta >= 0 (there w = 0).
+    (..., d).  q = 0 raises for delta >= 0 (there w = 0), and so do q and delta so small, or so
+    unequal, that w or the larger of a and |w| would round to 0.
     """
     q, delta = _state(q, delta)
     _require_direction(q, delta)
     s = unit_vectors("s", s)
     shape = common_shape(q=q.shape, s=s.shape[:-1])
     big = np.sqrt(mu(q, delta) / 2 + np.abs(delta) / 2)
+    if np.any(big == 0):
+        raise ValueError(f"q and delta must not both be below 1e-323, got {q!r} and {delta!r}")
     small = np.abs(q) / big
     size_a, r = np.where(delta >= 0, (big, small), (small, big))
+    if np.any(r == 0):
+        raise ValueError(f"q must be large enough for w != 0 at delta = {delta!r}, got {q!r}")
     a = np.broadcast_to(np.copysign(size_a, q), shape)
     return a.copy()[()], r[..., None] * s
 
@@ -63,9 +71,8 @@ def coordinates(a, w):
     """
     a, w = _neurons(a, w)
     r = kernel.length("w", w)[..., 0]
-    with np.errstate(over="ignore", invalid="ignore"):
-        q = _representable("q = a|w|", a * r)
-        delta = _representable("delta = a^2 - |w|^2", (a - r) * (a + r))
+    q = representable("q = a|w|", lambda: a * r)
+    delta = representable("delta = a^2 - |w|^2", lambda: (a - r) * (a + r))
     return q, kernel.direction("w", w), delta
 
 
@@ -78,17 +85,14 @@ def rescale(a, w, rho):
     if np.any(rho <= 0):
         raise ValueError(f"rho must be positive, got {rho!r}")
     common_shape(a=a.shape, rho=rho.shape)
-    return rho * a, w / rho[..., None]
+    grown = representable("rho a", lambda: rho * a)
+    return grown, representable("w/rho", lambda: w / rho[..., None])
 
 
 def _state(q, delta):
     q, delta = finite("q", q), finite("delta", delta)
     shape = common_shape(q=q.shape, delta=delta.shape)
     return np.broadcast_to(q, shape), np.broadcast_to(delta, shape)
-
-
-def _representable(name, value):
-    return finite(f"{name}, too large for a float,", value)[()]
 
 
 def _require_direction(q, delta):

@@ -8,7 +8,7 @@ zero, where 1/2 - g would cancel.
 import numpy as np
 from scipy.special import spherical_jn
 
-from gaugelib.checks import common_shape, finite, unit_vectors, vectors
+from gaugelib.checks import common_shape, finite, representable, unit_vectors, vectors
 
 TWO_PI = 2 * np.pi
 
@@ -105,7 +105,8 @@ def angle(w, v):
 def length(name, w):
     """Euclidean norm along the last axis, kept as an axis; raises if any is zero."""
     scaled, exponent = _scaled(name, w)
-    return np.ldexp(np.linalg.norm(scaled, axis=-1, keepdims=True), exponent)
+    norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return representable(f"|{name}|", lambda: np.ldexp(norm, exponent))
 
 
 def direction(name, w):
@@ -116,6 +117,7 @@ def direction(name, w):
 
 def _scaled(name, w):
     """w as w 2^-n and n, exactly, with largest entry in [1/2, 1): squares stay in range."""
+    w = vectors(name, w)
     mantissa, exponent = np.frexp(np.abs(w).max(axis=-1, keepdims=True))
     if np.any(mantissa == 0):
         raise ValueError(f"{name} must be nonzero: a zero vector has no direction, got {w!r}")
@@ -133,7 +135,8 @@ def _pair(w, v):
 def inner(w, v):
     """K(w, v) = |w| |v| g(angle) = E [w.x]_+ [v.x]_+ ; (..., d), (..., d) -> (...)  (A.3)."""
     w, v = _pair(w, v)
-    return (length("w", w) * length("v", v))[..., 0] * g(angle(w, v))
+    sizes = representable("|w| |v|", lambda: length("w", w) * length("v", v))
+    return sizes[..., 0] * g(angle(w, v))
 
 
 def half_moment(w, v):
@@ -144,8 +147,8 @@ def half_moment(w, v):
     """
     w, v = _pair(w, v)
     alpha = angle(w, v)[..., None]
-    along = length("v", v) * np.sin(alpha) * direction("w", w)
-    return (along + (np.pi - alpha) * v) / TWO_PI
+    along = np.sin(alpha) / TWO_PI * length("v", v)
+    return representable("G", lambda: along * direction("w", w) + (np.pi - alpha) / TWO_PI * v)
 
 
 def pair_angles(directions):
@@ -170,5 +173,10 @@ def mixture_loss(c, directions):
             f"got shapes {c.shape} and {directions.shape}"
         )
     common_shape(c=c.shape, directions=directions.shape[:-1])
-    pairs = c[..., :, None] * c[..., None, :] * excess(pair_angles(directions))
-    return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=(-2, -1)) / 2
+    halves = excess(pair_angles(directions)) / 2
+
+    def loss():
+        pairs = c[..., :, None] * c[..., None, :] * halves
+        return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=(-2, -1))
+
+    return representable("the loss of c", loss)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaugelib import kernel
-from gaugelib.checks import finite, scalar_in, whole
+from gaugelib.checks import finite, instance, representable, scalar_in, whole
+from gaugelib.flows import Flow
 from gaugelib.solve import ATOL, RTOL, solve
 from gaugelib.trajectory import Trajectory
 
@@ -16,6 +17,7 @@ def first_entry(trajectory, inside):
     ``inside`` is a boolean array (n,).  What is found depends on the record grid; exact times
     come from :func:`gaugelib.solve.crossing`.  Raises ValueError if it is never true.
     """
+    instance("trajectory", trajectory, Trajectory)
     inside = np.asarray(inside)
     if inside.dtype != bool or inside.shape != trajectory.tau.shape:
         raise ValueError(f"inside must be boolean {trajectory.tau.shape}, got {inside!r}")
@@ -34,12 +36,14 @@ def path_length(points, start=0):
         raise ValueError(f"points must be (n,) or (n, d), got shape {points.shape}")
     if whole("start", start, 0) >= len(points):
         raise ValueError(f"start must be in 0..{len(points) - 1}, got {start!r}")
-    steps = np.diff(points.reshape(len(points), -1)[start:], axis=0)
-    return float(np.linalg.norm(steps, axis=1).sum())
+    along = points.reshape(len(points), -1)[start:]
+    steps = representable("steps", lambda: np.diff(along, axis=0))
+    return float(representable("path", lambda: np.linalg.norm(steps, axis=1).sum()))
 
 
 def trajectory_error(one, other):
     """Largest difference of any (q_i, q_i s_i) at the common times of two trajectories (D.4)."""
+    instance("one", one, Trajectory), instance("other", other, Trajectory)
     if not np.array_equal(one.tau, other.tau):
         raise ValueError("tau of both trajectories must agree; solve both on one grid")
     if one.s.shape != other.s.shape:
@@ -53,6 +57,7 @@ def redundant_norm(trajectory, unit=None):
 
     |sum_j q_j [s_j.x]_+|^2 = 2 mixture_loss(q, s); |P|/sqrt(2) for equal directions (D.4).
     """
+    instance("trajectory", trajectory, Trajectory)
     unit = trajectory.designated if unit is None else whole("unit", unit, 0)
     if unit >= trajectory.problem.m:
         raise ValueError(f"unit must be in 0..{trajectory.problem.m - 1}, got {unit!r}")
@@ -64,6 +69,7 @@ def redundant_norm(trajectory, unit=None):
 
 def imbalance_drift(trajectory):
     """Largest |delta_i(tau) - delta_i(0)| / D over units and times; zero for an exact flow (3)."""
+    instance("trajectory", trajectory, Trajectory)
     drift = np.abs(trajectory.delta - trajectory.delta[:1]).max()
     return float(drift / trajectory.problem.D)
 
@@ -92,7 +98,7 @@ def dissipation(flow, tau, rtol=RTOL, atol=ATOL, *, method="LSODA"):
     ``trajectory.loss``.  The layer of width O(1/m) at the start is the reason for not
     differencing the loss.
     """
-    k, m = flow.state0.size, flow.problem.m
+    k, m = instance("flow", flow, Flow).state0.size, flow.problem.m
 
     def rhs(t, y):
         return np.concatenate([flow.rhs(t, y[:k]), flow.rates(y[None, :k])[0].ravel()])
@@ -118,7 +124,10 @@ class LogLogFit:
     r2: float
 
     def __call__(self, x):
-        return np.exp(self.intercept) * np.asarray(x, dtype=float) ** self.slope
+        x = finite("x", x)
+        if np.any(x <= 0):
+            raise ValueError(f"x must be positive, got {x!r}")
+        return representable("fit(x)", lambda: np.exp(self.intercept) * x**self.slope)
 
 
 def tail_rate(m, psi, D=None):
@@ -163,6 +172,6 @@ def captured(trajectory, r_q=0.10, r_angle=0.10, r_red=0.10, *, redundant="P"):
         scalar_in(name, r, 0, 1)
     if redundant not in ("P", "L2"):
         raise ValueError(f"redundant must be 'P' or 'L2', got {redundant!r}")
-    k = trajectory.designated
+    k = instance("trajectory", trajectory, Trajectory).designated
     size = np.abs(trajectory.P) if redundant == "P" else redundant_norm(trajectory)
     return (trajectory.q[:, k] > 1 - r_q) & (trajectory.angle(k) < r_angle) & (size < r_red)

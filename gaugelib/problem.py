@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaugelib import gauge
-from gaugelib.checks import finite, scalar_in, unit_vectors, vectors, whole
+from gaugelib.checks import finite, representable, scalar_in, unit_vectors, vectors, whole
 
 
 def _store(instance, **arrays):
@@ -100,7 +100,10 @@ class Problem:
         if x.shape[-1] != self.d:
             raise ValueError(f"x must have shape (..., {self.d}), got {x.shape}")
         a, w = self.weights()
-        return np.maximum(x @ w.T, 0) @ a
+        return representable("f(x)", lambda: np.maximum(x @ w.T, 0) @ a)
+
+
+NEAR_OPPOSITE = 1e-6
 
 
 def plane_direction(alpha, d=2):
@@ -115,10 +118,12 @@ def duplicates(m, D, phi, d=2, designated=0):
     """m identical students at angle phi from the teacher; one has +D, the others -D (3.3).
 
     q_i = 1/m, s_i = s_0 with angle(s_0, u) = phi, u = e_1, teacher coefficient 1.
-    m >= 2, D > 0, phi in (0, pi) radians, designated in 0..m-1.  Theorem 3.3 is for phi <= pi/3.
+    m >= 2, D > 0, phi in (0, pi - 1e-6) radians, designated in 0..m-1.  Theorem 3.3 is for
+    phi <= pi/3.  Opposite to the teacher is an unstable rest point: near it solver errors grow
+    like 1/(pi - phi), to 1e-5 in q at phi = 3.1415, and closer than 1e-6 the outcome is noise.
     """
     m, D = whole("m", m, 2), scalar_in("D", D, 0, np.inf)
-    phi = scalar_in("phi", phi, 0, np.pi)
+    phi = scalar_in("phi", phi, 0, np.pi - NEAR_OPPOSITE)
     designated = whole("designated", designated, 0)
     if designated >= m:
         raise ValueError(f"designated must be in 0..{m - 1}, got {designated!r}")

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.integrate import DOP853, ODEintWarning, odeint
 from scipy.optimize import brentq
 
-from gaugelib.checks import finite, increasing, scalar_in, whole
+from gaugelib.checks import finite, increasing, instance, scalar_in, whole
+from gaugelib.flows import Flow
 from gaugelib.trajectory import Trajectory
 
 RTOL, ATOL = 1e-13, 1e-15
@@ -81,7 +82,7 @@ def trajectory(flow, tau, states):
 def _grid(tau):
     tau = increasing("tau", tau)
     if tau[0] != 0:
-        raise ValueError(f"tau must start at 0, got {tau[0]!r}")
+        raise ValueError(f"tau must start at 0, got {tau[0]:g}")
     return tau
 
 
@@ -93,8 +94,9 @@ def _check_finite(flow, tau, states):
 
 def _follower(flow, rtol, atol, method):
     """(y0, tau) -> states (n, k) of the flow that is at y0 at the time tau[0]."""
+    instance("flow", flow, Flow)
     methods = {"LSODA": _lsoda, "DOP853": _dop853}
-    if method not in methods:
+    if not isinstance(method, str) or method not in methods:
         raise ValueError(f"method must be one of {tuple(methods)}, got {method!r}")
     rtol, atol = scalar_in("rtol", rtol, 0, 1), scalar_in("atol", atol, 0, 1)
     if rtol < LEAST_RTOL:
@@ -111,11 +113,11 @@ def _follower(flow, rtol, atol, method):
 
 @contextmanager
 def _arithmetic_errors(flow):
-    """Division by zero, overflow and the like inside a right-hand side become a SolverError."""
+    """Division by zero, overflow, sin(inf) and the like in a right-hand side: a SolverError."""
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             yield
-    except ArithmeticError as failure:
+    except (ArithmeticError, ValueError) as failure:
         raise SolverError(f"{flow.label}: {failure} in the right-hand side") from failure
 
 
@@ -204,6 +206,7 @@ def rk4(flow, h, steps, *, every=1):
 
 
 def _fixed_step(flow, h, steps, every, increment):
+    instance("flow", flow, Flow)
     h, steps = scalar_in("h", h, 0, np.inf), whole("steps", steps, 1)
     every = whole("every", every, 1)
     if steps % every:

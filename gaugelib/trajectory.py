@@ -77,7 +77,15 @@ class Trajectory:
         return unit, self.problem.teacher.u[_index("teacher", teacher, self.problem.teacher.b.size)]
 
     def at(self, index):
-        """The same trajectory restricted to ``index``, a slice or integer array."""
+        """The same trajectory restricted to ``index``, a slice, integer or boolean array (k,)."""
+        if not isinstance(index, slice):
+            index = np.asarray(index)
+            if index.ndim != 1 or index.dtype.kind not in "iub":
+                raise ValueError(f"index must be a slice or a (k,) index array, got {index!r}")
+            if index.dtype != bool and np.any((index < -len(self.tau)) | (index >= len(self.tau))):
+                raise ValueError(f"index must be in 0..{len(self.tau) - 1}, got {index!r}")
+            if index.dtype == bool and index.shape != self.tau.shape:
+                raise ValueError(f"index must be boolean {self.tau.shape}, got {index.shape}")
         rows = ("tau", "q", "s", "delta", "loss", "state")
         return replace(self, **{name: getattr(self, name)[index] for name in rows})
 

@@ -7,6 +7,8 @@ from gaugelib.checks import (
     common_shape,
     finite,
     increasing,
+    instance,
+    representable,
     scalar_in,
     unit_vectors,
     vectors,
@@ -33,6 +35,25 @@ def test_finite_refuses_what_is_no_real_number(value):
 def test_finite_refuses_nan_and_infinity(value):
     with pytest.raises(ValueError, match="^x must be finite, got .*(nan|inf)"):
         finite("x", value)
+
+
+def test_finite_refuses_masked_entries_but_not_an_empty_mask():
+    with pytest.raises(ValueError, match="^x must not be masked, got "):
+        finite("x", np.ma.masked_array([1.0, 2.0], [False, True]))
+    assert np.array_equal(finite("x", np.ma.masked_array([1.0, 2.0])), [1, 2])
+
+
+def test_a_result_outside_the_floats_is_refused_without_a_warning():
+    assert representable("x^2", lambda: np.float64(3) ** 2) == 9
+    for big in (1e200, np.array([1, 1e200])):
+        with pytest.raises(ValueError, match=r"^x\^2, too large for a float, must be finite"):
+            representable("x^2", lambda big=big: np.asarray(big) ** 2)
+
+
+def test_an_instance_of_another_class_is_named():
+    assert instance("x", 3, int) == 3
+    with pytest.raises(ValueError, match="^flow must be a dict, got a list"):
+        instance("flow", [], dict)
 
 
 @pytest.mark.parametrize("value", [0, 1, -3, np.nan, np.inf, "0.5", None, [0.5], 1j])

@@ -134,10 +134,10 @@ def test_inequalities_and_properties_need_words_and_a_truth_value():
         claims.compare("slope", -1.0019, holds=True)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, [1.0], True, "1.0"])
 @pytest.mark.parametrize("id", ["slope", "r2"])
-def test_a_measurement_must_be_finite(id, value):
-    with pytest.raises(ValueError, match="must be finite"):
+def test_a_measurement_must_be_a_finite_number(id, value):
+    with pytest.raises(ValueError, match="must be a finite number"):
         claims.compare(id, value, note="-")
 
 

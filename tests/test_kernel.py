@@ -264,6 +264,11 @@ NAN = np.nan
         (lambda: kernel.mixture_loss([1, 2], [[1, 0]]), r"got shapes \(2,\) and \(1, 2\)"),
         (lambda: kernel.mixture_loss(1.0, [[1, 0]]), r"c must be \(..., n\)"),
         (lambda: kernel.mixture_loss([NAN], [[1, 0]]), "c must be finite"),
+        (lambda: kernel.mixture_loss([1e160, -1e160], np.eye(2)), "the loss of c, too large"),
+        (lambda: kernel.inner([1e160, 0], [1e160, 0]), r"\|w\| \|v\|, too large for a float"),
+        (lambda: kernel.half_moment([1, 0], [1.7e308, 1.7e308]), r"\|v\|, too large for a float"),
+        (lambda: kernel.direction("w", [NAN, 1]), "w must be finite"),
+        (lambda: kernel.length("w", 3.0), "w must have shape"),
         (
             lambda: kernel.mixture_loss(np.ones((2, 1)), np.ones((3, 1, 1))),
             "shapes must fit together",

@@ -282,3 +282,30 @@ def test_dissipation_follows_the_same_trajectory_and_shows_only_its_state(spread
     assert_allclose(parts.trajectory.state, alone.state, atol=1e-10)
     assert parts.coefficient.shape == parts.direction.shape == (6, 4)
     assert not parts.coefficient[0].any() and not parts.direction[0].any()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: measure.first_entry(x, np.array([True])),
+        lambda x: measure.trajectory_error(x, x),
+        measure.redundant_norm,
+        measure.imbalance_drift,
+        measure.captured,
+        lambda x: measure.dissipation(x, [0, 1]),
+    ],
+)
+@pytest.mark.parametrize("wrong", [duplicates(3, 8, 0.7), None])
+def test_a_measure_names_what_it_is_given(call, wrong):
+    with pytest.raises(ValueError, match=r"must be a (Trajectory|Flow), got a"):
+        call(wrong)
+
+
+def test_a_path_or_a_law_that_leaves_the_floats_is_refused():
+    with pytest.raises(ValueError, match="path, too large for a float"):
+        measure.path_length([1e308, 0, 1e308])
+    law = measure.loglog_fit([1, 2, 4], [1, 2, 4.1])
+    bad = {-1: "x must be positive", 1e308: r"fit\(x\), too large", "a": "real numbers"}
+    for x, message in bad.items():
+        with pytest.raises(ValueError, match=message):
+            law(x)

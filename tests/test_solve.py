@@ -122,6 +122,20 @@ def test_an_event_touching_zero_on_the_grid_without_a_sign_change_counts():
     assert found.tau == 2.0
 
 
+@pytest.mark.parametrize(
+    "follow",
+    [lambda x: solve.solve(x, [0, 1]), lambda x: euler(x, 0.1, 3), lambda x: rk4(x, 0.1, 3)],
+)
+def test_only_a_flow_can_be_followed(follow):
+    with pytest.raises(ValueError, match="flow must be a Flow, got a Problem"):
+        follow(duplicates(3, 8, 0.7))
+
+
+def test_a_step_that_is_far_too_long_raises_a_solver_error():
+    with pytest.raises(SolverError, match="reduced"):
+        rk4(flows.reduced(duplicates(3, 8, 0.7)), 5, 100)
+
+
 def test_without_a_crossing_the_trajectory_is_whole_and_the_crossing_raises():
     path = solve.solve(DECAY, [0, 1, 2], until=lambda y: y[0] + 1)
     assert np.array_equal(path.tau, [0, 1, 2])
@@ -255,6 +269,8 @@ def test_failures_print_nothing(capfd):
         ({"rtol": 1e-14}, r"rtol must be in \[1e-13, 1\), got 1e-14"),
         ({"rtol": 1}, "rtol"),
         ({"atol": -1}, "atol"),
+        ({"method": ["LSODA"]}, "method must be one of"),
+        ({"method": None}, "method must be one of"),
         ({"method": "Euler"}, r"method must be one of \('LSODA', 'DOP853'\), got 'Euler'"),
     ],
 )

@@ -81,3 +81,17 @@ def test_a_student_along_its_teacher_has_no_side():
         with pytest.raises(ValueError, match="unit must not start along its teacher"):
             path.signed_angle(unit)
     assert path.signed_angle(2)[0] == pytest.approx(np.arccos(0.6), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "index", [True, 3, [1.5], ["a"], [[0, 1]], [0, 99], [-99], np.array([True, False])]
+)
+def test_an_index_that_selects_no_records_is_refused(path, index):
+    with pytest.raises(ValueError, match="index must be"):
+        path.at(index)
+
+
+def test_records_are_chosen_by_slice_numbers_or_truth(path):
+    late = path.tau > path.tau[5]
+    for index in (slice(6, None), np.arange(6, len(path.tau)), late):
+        assert np.array_equal(path.at(index).tau, path.tau[6:])

@@ -153,6 +153,8 @@ def main(arguments=None):
             print(error, file=sys.stderr)
             failed.append(source.stem)
             verdict = "NOT stored"
+        except (KeyboardInterrupt, AssertionError):  # the latter is nbclient's answer to Ctrl-C
+            return f"interrupted; {notebook.name} is as it was"
         print(f"{source.stem:32s} {time.perf_counter() - start:7.1f} s  {verdict}", flush=True)
         print(*changes, sep="\n", end="\n" if changes else "", flush=True)
         changed = source.stem not in READERS_OF_THE_LEDGER and (changed or bool(changes))
