@@ -1,12 +1,19 @@
 """The runner stores a whole chapter or nothing."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 import rerun
 
 from gaugelib import claims
+
+TOOLS = Path(rerun.__file__).parent
 
 
 @pytest.fixture
@@ -81,3 +88,18 @@ def test_a_notebook_that_cannot_be_read_reports_nothing(chapter, tmp_path):
 def test_an_unknown_prefix_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="no chapter begins with '99'"):
         rerun.chosen(["99"], tmp_path)
+
+
+def test_an_interrupted_run_stores_nothing_and_says_so(chapter, tmp_path):
+    begun = tmp_path / "begun"
+    chapter.write_text(f"# %%\nimport time\n\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n")
+    script = (f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import rerun; "
+              f"rerun.chosen = lambda _: [rerun.Path({str(chapter)!r})]; sys.exit(rerun.main([]))")
+    running = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    while not begun.exists() and running.poll() is None:
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert said == "stopped; 01-trial.ipynb is as it was\n" and running.returncode == 130
+    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"

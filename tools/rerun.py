@@ -20,7 +20,7 @@ from ipykernel.kernelspec import get_kernel_dict
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from gaugelib.claims import stored_rows
 
@@ -78,7 +78,7 @@ def execute(notebook, folder):
         timeout=None,
         record_timing=False,
         coalesce_streams=True,
-        extra_arguments=["--log-level=ERROR"],
+        extra_arguments=["--log-level=CRITICAL"],
         kernel_name="python3",
         kernel_manager_class=ThisPythonsKernel,
         resources={"metadata": {"path": str(folder)}},
@@ -153,8 +153,9 @@ def main(arguments=None):
             print(error, file=sys.stderr)
             failed.append(source.stem)
             verdict = "NOT stored"
-        except (KeyboardInterrupt, AssertionError):  # the latter is nbclient's answer to Ctrl-C
-            return f"interrupted; {notebook.name} is as it was"
+        except (KeyboardInterrupt, DeadKernelError, AssertionError):  # on Ctrl-C, any of the three
+            print(f"stopped; {notebook.name} is as it was", file=sys.stderr, flush=True)
+            os._exit(130)  # the ordinary way out ends in tracebacks from the kernel's sockets
         print(f"{source.stem:32s} {time.perf_counter() - start:7.1f} s  {verdict}", flush=True)
         print(*changes, sep="\n", end="\n" if changes else "", flush=True)
         changed = source.stem not in READERS_OF_THE_LEDGER and (changed or bool(changes))
