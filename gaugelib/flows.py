@@ -5,6 +5,7 @@ Every flow runs in fast time tau = D t and reports the same (q, s, delta, loss):
 * :func:`limit`       D -> infinity, redundant directions frozen            (B.13)
 * :func:`reduced`     exact at finite D, using the symmetry of duplicates    (B.1)
 * :func:`population`  original parameters (a, w) of all students, any d and teacher (1)-(2)
+* :func:`empirical`   the same on N samples instead of Gaussian inputs            (D.3)
 
 A new description is one more right-hand side returned as a :class:`Flow`.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from gaugelib import gauge, kernel
 from gaugelib.checks import finite, instance
 from gaugelib.problem import Problem
+from gaugelib.samples import FEW, Samples
 
 TWO_PI = 2 * math.pi
 
@@ -318,43 +320,116 @@ def population(problem):
 
     State: a (m,), then w (m d,) by rows.  The Jacobian is minus the Hessian of L, over D.
     """
-    m, d, D = instance("problem", problem, Problem).m, problem.d, problem.D
-    a0, w0 = problem.weights()
-    names = [f"a{i}" for i in range(m)] + [f"w{i},{c}" for i in range(m) for c in range(d)]
+    m, d, teacher = instance("problem", problem, Problem).m, problem.d, problem.teacher
+
+    def losses(a, w):
+        q, s, _ = gauge.coordinates(a, w)
+        return _network_loss(q, s, teacher)
+
+    return replace(
+        _original(problem, "population", np.arange(m), lambda a, w: force(a, w, teacher), losses),
+        jacobian=lambda tau, y: -hessian(y[:m], y[m:].reshape(m, d), teacher) / D,
+    )
+
+
+def empirical(problem, X, y=None, *, symmetric=False):
+    """Gradient flow of L = (1/2N) sum_n (f(x_n) - y_n)^2 in the original parameters (D.3).
+
+    T_i = (1/N) sum_n (f(x_n) - y_n) x_n 1{w_i.x_n > 0},  a_i' = -w_i.T_i/D,  w_i' = -a_i T_i/D.
+
+    X (N, d) inputs, y (N,) labels; without labels those of the teacher.  State: a, then w by
+    rows.  With ``symmetric`` one student stands for all that start equal, which stay equal: the
+    state is that of these representatives, in the order in which they first appear.
+
+    The loss and the two dissipation rates are averages over the samples too.  T jumps where a
+    line w_i.x = 0 crosses a sample: use fixed steps (:func:`gaugelib.solve.rk4`) or
+    :func:`gaugelib.crossings.follow`.  In the plane a rate costs O(m log m + m log N).
+    """
+    samples = Samples(X, problem.teacher, y)
+    classes = _classes(problem) if symmetric else np.arange(problem.m)
+    copies = np.bincount(classes).astype(float)
+
+    def losses(a, w):
+        return np.array([samples.loss(copies * a, w) for a, w in zip(a, w, strict=True)])
+
+    flow = _original(
+        problem, "empirical", classes, lambda a, w: samples.force(copies * a, w), losses
+    )
+    if problem.d == 2 and copies.size <= FEW:
+        return replace(flow, rhs=_plain_rates(samples, copies.tolist(), problem.D))
+    return flow
+
+
+def _classes(problem):
+    """(m,): for each student the number of its class of equal ones, by first appearance."""
+    st = problem.students
+    rows = np.column_stack([st.q, st.delta, st.s])
+    _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    rank = np.empty_like(first)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse]
+
+
+def _plain_rates(samples, copies, D):
+    """rhs of few students in the plane, in plain Python."""
+    n = len(copies)
 
     def rhs(tau, y):
-        a, w = y[:m], y[m:].reshape(m, d)
-        T = force(a, w, problem.teacher)
+        values = y.tolist()
+        a, x, y = values[:n], values[n::2], values[n + 1 :: 2]
+        T = samples.force_of_few([k * ai for k, ai in zip(copies, a)], list(map(complex, x, y)))
+        rates = [-(xi * Ti.real + yi * Ti.imag) / D for xi, yi, Ti in zip(x, y, T)]
+        for ai, Ti in zip(a, T):
+            rates += -ai * Ti.real / D, -ai * Ti.imag / D
+        return rates
+
+    return rhs
+
+
+def _original(problem, label, classes, force, losses):
+    """The flow a_i' = -w_i.T_i / D, w_i' = -a_i T_i / D of one student for each class.
+
+    classes (m,): the class 0, 1, ... of each student; force: (a, w) -> T; losses: records of
+    (a, w) of all classes -> (n,).
+    """
+    d, D = problem.d, problem.D
+    first = np.unique(classes, return_index=True)[1]
+    n = first.size
+    a0, w0 = (parameter[first] for parameter in problem.weights())
+    names = [f"a{i}" for i in range(n)] + [f"w{i},{c}" for i in range(n) for c in range(d)]
+
+    def rhs(tau, y):
+        a, w = y[:n], y[n:].reshape(n, d)
+        T = force(a, w)
         out = np.empty_like(y)
-        out[:m] = -np.einsum("ij,ij->i", w, T) / D
-        out[m:] = (-(a / D)[:, None] * T).ravel()
+        out[:n] = -np.einsum("ij,ij->i", w, T) / D
+        out[n:] = (-(a / D)[:, None] * T).ravel()
         return out
 
     def read(y):
-        a, w = y[:, :m], y[:, m:].reshape(-1, m, d)
-        q, s, delta = gauge.coordinates(a, w)
-        return q, s, delta, _network_loss(q, s, problem.teacher)
+        a, w = y[:, :n], y[:, n:].reshape(-1, n, d)
+        coordinates = (x[:, classes] for x in gauge.coordinates(a, w))
+        return *coordinates, losses(a, w)
 
     def rates(y):
-        out = np.empty((len(y), 2, m))
+        out = np.empty((len(y), 2, n))
         for row, state in zip(out, y, strict=True):
-            a, w = state[:m], state[m:].reshape(m, d)
-            T, r2 = force(a, w, problem.teacher), np.einsum("ij,ij->i", w, w)
+            a, w = state[:n], state[n:].reshape(n, d)
+            T, r2 = force(a, w), np.einsum("ij,ij->i", w, w)
             wT = np.einsum("ij,ij->i", w, T)
             row[0] = (a**2 + r2) * wT**2 / r2 / D
             across = T - (wT / r2)[:, None] * w
             row[1] = a**2 * np.einsum("ij,ij->i", across, across) / D
-        return out
+        return out[:, :, classes]
 
     return Flow(
         problem=problem,
-        label="population",
+        label=label,
         names=tuple(names),
         state0=np.concatenate([a0, w0.ravel()]),
         rhs=rhs,
         read=read,
         rates=rates,
-        jacobian=lambda tau, y: -hessian(y[:m], y[m:].reshape(m, d), problem.teacher) / D,
     )
 
 

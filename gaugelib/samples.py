@@ -1,0 +1,180 @@
+"""Moments of ReLU networks on a finite set of inputs, for training on samples.
+
+With the residual f(x) - y on N inputs,
+
+    L = (1/2N) sum_n (f(x_n) - y_n)^2
+    T_i = (1/N) sum_n (f(x_n) - y_n) x_n 1{w_i.x_n > 0}
+
+In the plane f - f* is one linear function r.x on each arc between the lines w_j.x = 0 and
+u_k.x = 0.  With the inputs sorted by polar angle and prefix sums of their second moments, L and T
+are sums over 2 (m + teachers) + 1 arcs: O(m log m + m log N) instead of O(m N).
+"""
+
+import math
+from bisect import bisect_left
+
+import numpy as np
+
+from gaugelib.checks import finite, vectors
+
+TWO_PI, HALF_PI = 2 * math.pi, math.pi / 2
+TOUCH = 1e-14  # rad; nearer than this, floating point decides on which side of a line an input is
+FEW = 16  # up to so many students plain Python is faster than numpy
+
+
+class Samples:
+    """N inputs and their labels, for forces and losses of any students.
+
+    Parameters
+    ----------
+    X : (N, d) inputs, N >= 1
+    teacher : Teacher of dimension d
+    y : (N,) labels; without them those of the teacher
+
+    Students are given by output weights c (m,) and input weights w (m, d).  An input activates
+    w if w.x > 0 in floating point.
+    """
+
+    def __init__(self, X, teacher, y=None):
+        self.x, self.teacher = vectors("X", X), teacher
+        d = teacher.u.shape[1]
+        if self.x.ndim != 2 or self.x.shape[1] != d or len(self.x) == 0:
+            raise ValueError(f"X must be (N >= 1, {d}), got shape {self.x.shape}")
+        self.rest = None if y is None else self._beside_teacher(finite("y", y))
+        if d == 2:
+            self._sort()
+
+    def _beside_teacher(self, y):
+        """What the labels add to those of the teacher."""
+        if y.shape != self.x.shape[:1]:
+            raise ValueError(f"y must have shape {self.x.shape[:1]}, got {y.shape}")
+        return y - np.maximum(self.x @ self.teacher.u.T, 0) @ self.teacher.b
+
+    def force(self, c, w):
+        """T_i of all students: (m, d)."""
+        if w.shape[1] != 2:
+            return self.force_by_sums(c, w)
+        if c.size > FEW:
+            return self._force_by_arcs(c, w)
+        T = self.force_of_few(c.tolist(), w.view(complex)[:, 0].tolist())
+        return np.array(T).view(float).reshape(-1, 2)
+
+    def loss(self, c, w):
+        """L of the network, accurate relative to the residual also where it is small."""
+        arcs = self._arcs(c, w) if w.shape[1] == 2 else None
+        if arcs is None:
+            return float(np.mean(self._residual(c, w) ** 2)) / 2
+        _, _, r, Sr, E = arcs
+        noise = 0.0 if self.rest is None else np.mean(self.rest**2)
+        return float((r.conj() * (Sr - 2 * E)).real.sum() + noise) / 2
+
+    # --- sums over all inputs, in any dimension ------------------------------------------------
+
+    def force_by_sums(self, c, w):
+        """T_i as the sums that define them, O(m N)."""
+        active = self.x @ w.T > 0
+        return (active * self._residual(c, w)[:, None]).T @ self.x / len(self.x)
+
+    def _residual(self, c, w):
+        weights, vectors = np.append(c, -self.teacher.b), np.vstack([w, self.teacher.u])
+        f = np.maximum(self.x @ vectors.T, 0) @ weights
+        return f if self.rest is None else f - self.rest
+
+    # --- arcs of the plane, with vectors as complex numbers ------------------------------------
+
+    def _sort(self):
+        """Angles from a direction in the widest gap between inputs, and prefix sums by angle.
+
+        x x^T v = (|x|^2 v + x^2 conj(v))/2, so N^-1 sums of |x|^2, x^2 and rest x suffice.
+        """
+        z, count = np.ascontiguousarray(self.x).view(complex)[:, 0], len(self.x)
+        around = np.sort(np.angle(z))
+        gaps = np.diff(around, append=around[0] + TWO_PI)
+        widest = int(np.argmax(gaps))
+        self._cut = float(around[widest] + gaps[widest] / 2)
+        angles = (np.angle(z) - self._cut) % TWO_PI
+        self._order = np.argsort(angles, kind="stable")
+        self._angles = np.append(angles[self._order], np.inf)
+
+        def upto(terms):
+            sums = np.cumsum(terms[self._order], dtype=np.result_type(terms, np.longdouble))
+            return np.append(0, sums / count).astype(terms.dtype)
+
+        self._sizes, self._squares = upto(np.abs(z) ** 2), upto(z**2)
+        self._pulls = None if self.rest is None else upto(self.rest * z)
+        self._few = self._plain_tables()
+
+    def _plain_tables(self):
+        """The same tables for plain Python, and the teachers as (-b u, angle)."""
+        pulls = None if self._pulls is None else self._pulls.tolist()
+        tables = self._angles.tolist(), self._sizes.tolist(), self._squares.tolist(), pulls
+        v = self.teacher.u.view(complex)[:, 0]
+        sources = zip((-self.teacher.b * v).tolist(), np.angle(v).tolist())
+        return *tables, [(p, t - self._cut) for p, t in sources]
+
+    def _arcs(self, c, w):
+        """(places of the edges, which sources are active before the first, r, S r, E on arcs).
+
+        None if an input touches the line of a source.
+        """
+        v = np.concatenate([w, self.teacher.u]).view(complex)[:, 0]
+        p, t = np.append(c, -self.teacher.b) * v, np.angle(v) - self._cut
+        enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
+        edges, before = np.concatenate([enter, leave]), enter > leave
+        order = np.argsort(edges)
+        edges = edges[order]
+        ends = np.searchsorted(self._angles, edges - TOUCH)
+        if (self._angles[ends] <= edges + TOUCH).any():
+            return None
+        at = np.empty_like(order)
+        at[order] = np.arange(order.size)
+        r = np.cumsum(np.concatenate([[p[before].sum()], np.concatenate([p, -p])[order]]))
+        ends = np.concatenate([[0], ends, [len(self.x)]])
+        sizes, squares = np.diff(self._sizes[ends]), np.diff(self._squares[ends])
+        E = 0 if self._pulls is None else np.diff(self._pulls[ends])
+        return at, before, r, (sizes * r + squares * r.conj()) / 2, E
+
+    def _force_by_arcs(self, c, w):
+        arcs = self._arcs(c, w)
+        if arcs is None:
+            return self.force_by_sums(c, w)
+        at, before, _, Sr, E = arcs
+        total, n = np.cumsum(Sr - E), before.size
+        T = total[at[n:]] - total[at[:n]] + before * total[-1]
+        return T[: c.size].view(float).reshape(-1, 2)
+
+    def force_of_few(self, c, z):
+        """T_i from lists: output weights, and input weights as complex numbers; also a list."""
+        angles, sizes, squares, pulls, teachers = self._few
+        cut, r, edges, before = self._cut, 0j, [], []
+        students = [(ci * zi, math.atan2(zi.imag, zi.real) - cut) for ci, zi in zip(c, z)]
+        for i, (p, t) in enumerate(students + teachers):
+            enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
+            edges += (enter, i, -1, p), (leave, i, 1, -p)
+            if enter > leave:
+                r += p
+                before.append(i)
+        edges.sort()
+        T, total, size, square, pull = [0j] * (len(edges) // 2), 0j, 0.0, 0j, 0j
+        for angle, i, sign, p in edges:
+            k = bisect_left(angles, angle - TOUCH)
+            if angles[k] <= angle + TOUCH:
+                return self._force_of_few_by_sums(c, z)
+            ahead, turned = sizes[k], squares[k]
+            total += ((ahead - size) * r + (turned - square) * r.conjugate()) / 2
+            if pulls is not None:
+                total, pull = total + pull - pulls[k], pulls[k]
+            size, square = ahead, turned
+            T[i] += sign * total
+            r += p
+        if before:
+            total += ((sizes[-1] - size) * r + (squares[-1] - square) * r.conjugate()) / 2
+            if pulls is not None:
+                total += pull - pulls[-1]
+            for i in before:
+                T[i] += total
+        return T[: len(c)]
+
+    def _force_of_few_by_sums(self, c, z):
+        w = np.array(z).view(float).reshape(-1, 2)
+        return self.force_by_sums(np.array(c), w).view(complex)[:, 0].tolist()
