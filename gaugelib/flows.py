@@ -346,21 +346,21 @@ def empirical(problem, X, y=None, *, symmetric=False):
     :func:`gaugelib.crossings.follow`.  In the plane a rate costs O(m log m + m log N).
     """
     samples = Samples(X, problem.teacher, y)
-    classes = _classes(problem) if symmetric else np.arange(problem.m)
-    copies = np.bincount(classes).astype(float)
+    kinds = classes(problem) if symmetric else np.arange(problem.m)
+    copies = np.bincount(kinds).astype(float)
 
     def losses(a, w):
         return np.array([samples.loss(copies * a, w) for a, w in zip(a, w, strict=True)])
 
     flow = _original(
-        problem, "empirical", classes, lambda a, w: samples.force(copies * a, w), losses
+        problem, "empirical", kinds, lambda a, w: samples.force(copies * a, w), losses
     )
     if problem.d == 2 and copies.size <= FEW:
         return replace(flow, rhs=_plain_rates(samples, copies.tolist(), problem.D))
     return flow
 
 
-def _classes(problem):
+def classes(problem):
     """(m,): for each student the number of its class of equal ones, by first appearance."""
     st = problem.students
     rows = np.column_stack([st.q, st.delta, st.s])

@@ -31,6 +31,10 @@ class Samples:
     teacher : Teacher of dimension d
     y : (N,) labels; without them those of the teacher
 
+    In the plane: ``order`` (N,) sorts the inputs by their angle from the direction ``cut``, which
+    lies in the widest gap between them, and ``angles`` (N + 1,) are these angles in [0, 2 pi),
+    then infinity.
+
     Students are given by output weights c (m,) and input weights w (m, d).  An input activates
     w if w.x > 0 in floating point.
     """
@@ -91,13 +95,13 @@ class Samples:
         around = np.sort(np.angle(z))
         gaps = np.diff(around, append=around[0] + TWO_PI)
         widest = int(np.argmax(gaps))
-        self._cut = float(around[widest] + gaps[widest] / 2)
-        angles = (np.angle(z) - self._cut) % TWO_PI
-        self._order = np.argsort(angles, kind="stable")
-        self._angles = np.append(angles[self._order], np.inf)
+        self.cut = float(around[widest] + gaps[widest] / 2)
+        angles = (np.angle(z) - self.cut) % TWO_PI
+        self.order = np.argsort(angles, kind="stable")
+        self.angles = np.append(angles[self.order], np.inf)
 
         def upto(terms):
-            sums = np.cumsum(terms[self._order], dtype=np.result_type(terms, np.longdouble))
+            sums = np.cumsum(terms[self.order], dtype=np.result_type(terms, np.longdouble))
             return np.append(0, sums / count).astype(terms.dtype)
 
         self._sizes, self._squares = upto(np.abs(z) ** 2), upto(z**2)
@@ -107,10 +111,10 @@ class Samples:
     def _plain_tables(self):
         """The same tables for plain Python, and the teachers as (-b u, angle)."""
         pulls = None if self._pulls is None else self._pulls.tolist()
-        tables = self._angles.tolist(), self._sizes.tolist(), self._squares.tolist(), pulls
+        tables = self.angles.tolist(), self._sizes.tolist(), self._squares.tolist(), pulls
         v = self.teacher.u.view(complex)[:, 0]
         sources = zip((-self.teacher.b * v).tolist(), np.angle(v).tolist())
-        return *tables, [(p, t - self._cut) for p, t in sources]
+        return *tables, [(p, t - self.cut) for p, t in sources]
 
     def _arcs(self, c, w):
         """(places of the edges, which sources are active before the first, r, S r, E on arcs).
@@ -118,13 +122,13 @@ class Samples:
         None if an input touches the line of a source.
         """
         v = np.concatenate([w, self.teacher.u]).view(complex)[:, 0]
-        p, t = np.append(c, -self.teacher.b) * v, np.angle(v) - self._cut
+        p, t = np.append(c, -self.teacher.b) * v, np.angle(v) - self.cut
         enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
         edges, before = np.concatenate([enter, leave]), enter > leave
         order = np.argsort(edges)
         edges = edges[order]
-        ends = np.searchsorted(self._angles, edges - TOUCH)
-        if (self._angles[ends] <= edges + TOUCH).any():
+        ends = np.searchsorted(self.angles, edges - TOUCH)
+        if (self.angles[ends] <= edges + TOUCH).any():
             return None
         at = np.empty_like(order)
         at[order] = np.arange(order.size)
@@ -146,7 +150,7 @@ class Samples:
     def force_of_few(self, c, z):
         """T_i from lists: output weights, and input weights as complex numbers; also a list."""
         angles, sizes, squares, pulls, teachers = self._few
-        cut, r, edges, before = self._cut, 0j, [], []
+        cut, r, edges, before = self.cut, 0j, [], []
         students = [(ci * zi, math.atan2(zi.imag, zi.real) - cut) for ci, zi in zip(c, z)]
         for i, (p, t) in enumerate(students + teachers):
             enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
