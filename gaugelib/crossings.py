@@ -9,7 +9,6 @@ Where the rates on both sides of a sample point towards it, the line stays on th
 (Filippov): T_i loses its component along x_n, until one of the two rates turns round.
 """
 
-import math
 from dataclasses import dataclass
 from operator import mul
 
@@ -162,6 +161,8 @@ class _Path:
         found = []
         for i, k in enumerate(self.stuck):
             if k is not None:
+                along = self.w[i].conjugate() / abs(self.w[i])
+                found.append(([(along * c).real for c in w[i]], (i, k, None)))
                 found += self._holding(i, k, a, w, T[i])
                 continue
             for n in self._neighbours(i):
@@ -174,7 +175,8 @@ class _Path:
                     if series[0] < -ON_LINE * abs(z) * abs(self.w[i]):
                         raise SolverError(f"empirical: sample missed before tau = {self.t:g}")
                     drop = 1
-                found.append((series[drop:], (i, n, None)))
+                if any(series[drop:]):  # else the line is at rest: nothing is active
+                    found.append((series[drop:], (i, n, None)))
         return found
 
     def _neighbours(self, i):
@@ -208,6 +210,8 @@ class _Path:
             if release:
                 self._toggle(i, n)
             return
+        if self.stuck[i] is not None:
+            raise SolverError(f"empirical: w{i} vanishes at tau = {self.t:g}")
         was_on, self.met[i] = self.on[i][n], (n, 1)
         if was_on:
             self._toggle(i, n)
@@ -245,6 +249,8 @@ class _Path:
             self.low[i] -= sign
         else:
             self.high[i] += sign
+        if self.high[i] == self.low[i]:  # none is left: no rounding error either
+            self.A[i], self.B[i], self.C[i] = [0.0] * len(self.a), [0j] * len(self.a), 0j
 
 
 def _product(x, y, count):

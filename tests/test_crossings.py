@@ -1,0 +1,156 @@
+"""The exact empirical flow against a solver with the activations fixed, small steps, and itself."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from gaugelib import crossings, flows
+from gaugelib.problem import Problem, Students, Teacher, duplicates
+from gaugelib.solve import SolverError, euler, rk4
+
+PHI = np.pi / 4
+TAU = np.arange(201) / 10
+
+
+def samples(seed, N):
+    return np.random.default_rng(seed).standard_normal((N, 2))
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    N, m = int(rng.integers(1, 12)), int(rng.integers(2, 5))
+    X = rng.standard_normal((N, 2))
+    return duplicates(m, 8, PHI), X, rng.standard_normal(N) if seed % 2 else None
+
+
+def frozen_rates(X, y, active, copies, D):
+    """The rates with given activations, as plain sums."""
+
+    def rhs(tau, state):
+        n = copies.size
+        a, w = state[:n], state[n:].reshape(n, 2)
+        T = (active * (((X @ w.T) * active) @ (copies * a) - y)[:, None]).T @ X / len(X)
+        return np.concatenate([-(w * T).sum(axis=1), (-a[:, None] * T).ravel()]) / D
+
+    return rhs
+
+
+@pytest.mark.parametrize(("m", "D", "N", "seed"), [(8, 32, 64, 0), (3, 8, 150, 2)])
+def test_between_crossings_a_solver_with_fixed_activations_agrees_to_twelve_digits(m, D, N, seed):
+    problem, X = duplicates(m, D, PHI), samples(seed, N)
+    exact = crossings.follow(problem, X, [0, 30])
+    assert exact.slides.shape == (0, 2) and exact.crossings.size > 20
+    y, state = np.maximum(X[:, 0], 0), exact.trajectory.state[0]
+    copies = np.array([1, m - 1.0])
+    active = X @ state[2:].reshape(2, 2).T > 0
+    for start, end in zip([0, *exact.crossings], [*exact.crossings, 30]):
+        rates = frozen_rates(X, y, active, copies, D)
+        options = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-15}
+        state = solve_ivp(rates, (start, end), state, **options).y[:, -1]
+        w = state[2:].reshape(2, 2)
+        sines = X @ w.T / np.linalg.norm(X, axis=1)[:, None] / np.linalg.norm(w, axis=1)
+        met = np.abs(sines) < 1e-12
+        assert met.sum() == (end < 30)  # one sample lies on one line at each crossing
+        assert ((sines > 0) == active)[~met].all()  # and until then no other has changed sides
+        active = active ^ met
+    assert np.abs(state - exact.trajectory.state[-1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5, 7, 41])
+def test_the_record_times_do_not_matter(seed):
+    problem, X, y = random_case(seed)
+    coarse, fine = (crossings.follow(problem, X, tau, y) for tau in ([0, 7, 20], TAU))
+    assert np.abs(coarse.trajectory.state - fine.trajectory.state[[0, 70, 200]]).max() < 1e-13
+    assert np.abs(coarse.crossings - fine.crossings).max() < 1e-12
+    assert coarse.slides.shape == fine.slides.shape
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5, 12, 27, 35, 59])  # with and without slides, labels
+def test_euler_comes_within_a_step_of_it(seed):
+    problem, X, y = random_case(seed)
+    exact, flow = (
+        crossings.follow(problem, X, [0, 10, 20], y).trajectory,
+        flows.empirical(problem, X, y, symmetric=True),
+    )
+    for h in (0.005, 0.0005):  # order one: a fixed multiple of h
+        run = euler(flow, h, round(20 / h), every=round(10 / h))
+        assert np.abs(run.state - exact.state).max() < 0.5 * h
+
+
+def test_runge_kutta_errs_by_less_than_a_step_times_a_jump():
+    problem, X = duplicates(8, 32, PHI), samples(0, 512)
+    exact = crossings.follow(problem, X, TAU).trajectory
+    run = rk4(flows.empirical(problem, X, symmetric=True), 0.05, 400, every=2)
+    assert 1e-9 < np.abs(run.q - exact.q).max() < 1e-4
+
+
+def test_a_line_that_slides_lies_on_its_sample():
+    problem, X, y = random_case(3)
+    exact = crossings.follow(problem, X, np.linspace(0, 20, 401), y)
+    run, (start, end) = exact.trajectory, exact.slides[0]
+    inside = (run.tau > start) & (run.tau < end)
+    sines = np.abs(run.s[inside] @ X.T) / np.linalg.norm(X, axis=1)
+    assert inside.sum() > 5 and (sines.min(axis=(1, 2)) < 1e-14).all()
+    outside = np.abs(run.s[run.tau < start] @ X.T) / np.linalg.norm(X, axis=1)
+    assert outside.min() > 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_imbalances_stay_and_the_loss_falls_through_crossings_and_slides(seed):
+    run = crossings.follow(*_reordered(random_case(seed + 2))).trajectory
+    assert np.abs(run.delta - run.delta[0]).max() < 1e-12
+    assert (np.diff(run.loss) < 1e-15).all()
+
+
+def _reordered(case):
+    problem, X, y = case
+    return problem, X, TAU, y
+
+
+def test_a_student_without_active_samples_rests():
+    problem, X, y = random_case(49)
+    assert len(X) == 1
+    run = crossings.follow(problem, X, TAU, y).trajectory
+    late = run.state[run.tau > 0.1]
+    assert np.ptp(late[:, [0, 2, 3]], axis=0).max() == 0  # a and w of the designated student
+    assert np.ptp(late[:, 1]) > 0
+
+
+def test_a_student_that_shrinks_to_nothing_is_reported():
+    problem, X, y = random_case(1)
+    with pytest.raises(SolverError, match="empirical: w0 vanishes at tau = 4.6154"):
+        crossings.follow(problem, X, TAU, y)
+
+
+def test_a_start_on_a_sample_goes_the_way_of_the_rates():
+    """Students at (0, 1), a sample on their line at (1, 0) that is not active at the start."""
+    teacher = Teacher(np.ones(1), np.array([[1.0, 0.0]]))
+    for sign, met in ((1, 1), (-1, 0)):
+        X = np.array([[sign, 0.0], [0.6, 0.8], [0.5, 0.9]])
+        problem = Problem(teacher, Students([0.5], [[0.0, 1.0]], 2.0), 2.0)
+        exact = crossings.follow(problem, X, [0, 0.1, 2])
+        run = euler(flows.empirical(problem, X), 1e-4, 20000, every=1000)
+        assert (exact.crossings[:1] == 0).sum() == met
+        assert np.abs(exact.trajectory.state[1:] - run.state[[1, 20]]).max() < 2e-4
+
+
+def test_states_are_those_of_the_symmetric_flow():
+    problem, X = duplicates(4, 8, PHI), samples(1, 30)
+    exact, flow = crossings.follow(problem, X, TAU), flows.empirical(problem, X, symmetric=True)
+    q, s, delta, loss = flow.read(exact.trajectory.state)
+    for name, value in zip(("q", "s", "delta", "loss"), (q, s, delta, loss)):
+        assert np.array_equal(value, getattr(exact.trajectory, name))
+    assert np.array_equal(exact.trajectory.state[0], flow.state0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "tau", "message"),
+    [
+        (duplicates(2, 8, PHI, d=3), [0, 1], "d must be 2, got 3"),
+        (duplicates(2, 8, PHI), [1, 2], "tau must start at 0, got"),
+        (duplicates(2, 8, PHI), [0, 0], "tau must be strictly increasing"),
+    ],
+)
+def test_bad_arguments_are_refused(problem, tau, message):
+    with pytest.raises(ValueError, match=message):
+        crossings.follow(problem, np.ones((3, problem.d)), tau)
