@@ -348,12 +348,12 @@ def empirical(problem, X, y=None, *, symmetric=False):
     samples = Samples(X, problem.teacher, y)
     kinds = classes(problem) if symmetric else np.arange(problem.m)
     copies = np.bincount(kinds).astype(float)
-
-    def losses(a, w):
-        return np.array([samples.loss(copies * a, w) for a, w in zip(a, w, strict=True)])
-
     flow = _original(
-        problem, "empirical", kinds, lambda a, w: samples.force(copies * a, w), losses
+        problem,
+        "empirical",
+        kinds,
+        force=lambda a, w: samples.force(copies * a, w),
+        losses=lambda a, w: samples.losses(copies * a, w),
     )
     if problem.d == 2 and copies.size <= FEW:
         return replace(flow, rhs=_plain_rates(samples, copies.tolist(), problem.D))

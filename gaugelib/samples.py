@@ -63,14 +63,15 @@ class Samples:
         T = self.force_of_few(c.tolist(), w.view(complex)[:, 0].tolist())
         return np.array(T).view(float).reshape(-1, 2)
 
-    def loss(self, c, w):
-        """L of the network, accurate relative to the residual also where it is small."""
-        arcs = self._arcs(c, w) if w.shape[1] == 2 else None
+    def losses(self, c, w):
+        """L of n networks c (n, m), w (n, m, d): (n,); accurate relative to their residuals."""
+        arcs = self._arcs(c, w) if w.shape[-1] == 2 else None
         if arcs is None:
-            return float(np.mean(self._residual(c, w) ** 2)) / 2
+            pairs = zip(c, w, strict=True)
+            return np.array([np.mean(self._residual(*pair) ** 2) for pair in pairs]) / 2
         _, _, r, Sr, E = arcs
         noise = 0.0 if self.rest is None else np.mean(self.rest**2)
-        return float((r.conj() * (Sr - 2 * E)).real.sum() + noise) / 2
+        return ((r.conj() * (Sr - 2 * E)).real.sum(axis=-1) + noise) / 2
 
     # --- sums over all inputs, in any dimension ------------------------------------------------
 
@@ -117,26 +118,32 @@ class Samples:
         return *tables, [(p, t - self.cut) for p, t in sources]
 
     def _arcs(self, c, w):
-        """(places of the edges, which sources are active before the first, r, S r, E on arcs).
+        """(places of the edges, sources active before the first, and on the arcs r, S r and E).
 
-        None if an input touches the line of a source.
+        Leading axes of c and w run over networks.  None if an input touches a line.
         """
-        v = np.concatenate([w, self.teacher.u]).view(complex)[:, 0]
-        p, t = np.append(c, -self.teacher.b) * v, np.angle(v) - self.cut
+        many, v = c.shape[:-1], self.teacher.u.view(complex)[:, 0]
+        v = np.concatenate([w.view(complex)[..., 0], np.broadcast_to(v, (*many, v.size))], axis=-1)
+        b = np.broadcast_to(-self.teacher.b, (*many, self.teacher.b.size))
+        p, t = np.concatenate([c, b], axis=-1) * v, np.angle(v) - self.cut
         enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
-        edges, before = np.concatenate([enter, leave]), enter > leave
+        edges, before = np.concatenate([enter, leave], axis=-1), enter > leave
         order = np.argsort(edges)
-        edges = edges[order]
+        edges = np.take_along_axis(edges, order, axis=-1)
         ends = np.searchsorted(self.angles, edges - TOUCH)
         if (self.angles[ends] <= edges + TOUCH).any():
             return None
-        at = np.empty_like(order)
-        at[order] = np.arange(order.size)
-        r = np.cumsum(np.concatenate([[p[before].sum()], np.concatenate([p, -p])[order]]))
-        ends = np.concatenate([[0], ends, [len(self.x)]])
-        sizes, squares = np.diff(self._sizes[ends]), np.diff(self._squares[ends])
-        E = 0 if self._pulls is None else np.diff(self._pulls[ends])
-        return at, before, r, (sizes * r + squares * r.conj()) / 2, E
+        jumps = np.take_along_axis(np.concatenate([p, -p], axis=-1), order, axis=-1)
+        first = (p * before).sum(axis=-1, keepdims=True)
+        r = np.cumsum(np.concatenate([first, jumps], axis=-1), axis=-1)
+
+        def on_arcs(upto):
+            at = np.concatenate([upto[ends], np.broadcast_to(upto[-1:], first.shape)], axis=-1)
+            return np.diff(at, axis=-1, prepend=0)
+
+        E = 0 if self._pulls is None else on_arcs(self._pulls)
+        Sr = (on_arcs(self._sizes) * r + on_arcs(self._squares) * r.conj()) / 2
+        return np.argsort(order), before, r, Sr, E
 
     def _force_by_arcs(self, c, w):
         arcs = self._arcs(c, w)
