@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
-from gaugelib import flows
+from gaugelib import crossings, flows
 from gaugelib.problem import Problem, Students, Teacher, duplicates
-from gaugelib.solve import solve
+from gaugelib.solve import rk4, solve
 
 GOLDEN = np.load(Path(__file__).parents[1] / "data" / "golden-reduced.npz")
 PHI = np.pi / 4
@@ -262,12 +262,107 @@ def against_torch(repeats, m=8, d=10):
         yield Row(name, (seconds[0] / calls, seconds[1] / calls / 10), (None, error))
 
 
+def summed_force(X, y, a, w):
+    """T_i over all samples, vectorised."""
+    z = X @ w.T
+    return ((z > 0) * (np.maximum(z, 0) @ a - y)[:, None]).T @ X / len(X)
+
+
+def sample_force(repeats, m=8):
+    """Rates of m duplicates on N samples: plain sums over all students, and one of each kind."""
+    problem = duplicates(m, 32, PHI)
+    rng, (a, w) = np.random.default_rng(2), problem.weights()
+    for power, goal in ((10, None), (13, 20), (16, None), (20, 3000)):
+        N = 2**power
+        X = rng.standard_normal((N, 2))
+        y, flow = np.maximum(X[:, 0], 0), flows.empirical(problem, X, symmetric=True)
+        calls = max(1, 2**14 // N)
+        (user, ours), (T, rates) = best_of(
+            repeats,
+            repeated(calls, summed_force, X, y, a, w),
+            repeated(2000, flow.rhs, 0.0, flow.state0),
+        )
+        T = T[:2]
+        exact = [*-(w[:2] * T).sum(axis=1), *(-a[:2, None] * T).ravel()]
+        error = np.abs(32 * np.array(rates) - exact).max()
+        work = f"rates on N=2^{power} samples, m={m}; plain sums"
+        yield Row(work, (user / calls, ours / 2000), (None, float(error)), goal, 1e-12)
+
+
+def plain_samples(m, X):
+    """q of all students on samples at tau = 60, from scipy's RK45 at rtol 1e-6."""
+    a0, w0 = duplicates(m, 32, PHI).weights()
+    y = np.maximum(X[:, 0], 0)
+
+    def rhs(tau, state):
+        a, w = state[:m], state[m:].reshape(m, 2)
+        T = summed_force(X, y, a, w)
+        return np.concatenate([-(w * T).sum(axis=1), (-a[:, None] * T).ravel()]) / 32
+
+    start = np.concatenate([a0, w0.ravel()])
+    end = solve_ivp(rhs, (0, 60), start, method="RK45", rtol=1e-6, atol=1e-8).y[:, -1]
+    return end[:m] * np.linalg.norm(end[m:].reshape(m, 2), axis=1)
+
+
+def sample_flows(N=8192):
+    """4 widths, 20 seeds: errors of q at tau = 60 against the event-driven path, for 2 seeds."""
+    end = {
+        "RK4, h=0.05": lambda flow: rk4(flow, 0.05, 1200, every=1200),
+        "RK4, h=0.1": lambda flow: rk4(flow, 0.1, 600, every=600),
+        "LSODA 1e-6": lambda flow: solve(flow, [0, 60], 1e-6, 1e-8),
+    }
+
+    def ours(method, m, X):
+        return end[method](flows.empirical(duplicates(m, 32, PHI), X, symmetric=True)).q[-1]
+
+    seconds, errors = np.zeros(1 + len(end)), np.zeros(1 + len(end))
+    for m in (2, 4, 8, 16):
+        for seed in range(20):
+            X = np.random.default_rng([m, seed]).standard_normal((N, 2))
+            methods = [partial(ours, method, m, X) for method in end]
+            took, values = best_of(1, partial(plain_samples, m, X), *methods)
+            seconds += took
+            if seed < 2:
+                exact = crossings.follow(duplicates(m, 32, PHI), X, [0, 60]).trajectory.q[-1]
+                errors = np.maximum(errors, [np.abs(q - exact).max() for q in values])
+    for k, (name, goal) in enumerate(zip(end, (5, None, None)), 1):
+        both = (seconds[0], seconds[k]), (errors[0], errors[k])
+        yield Row(f"80 flows, N=2^13; RK45 on sums, {name}", *both, goal, 1e-4)
+
+
+def exact_samples(m=8, N=512, end=30):
+    """Event-driven path against DOP853 with the activations fixed between its crossings."""
+    problem, X = duplicates(m, 32, PHI), np.random.default_rng(0).standard_normal((N, 2))
+    y, copies = np.maximum(X[:, 0], 0), [1, m - 1]
+    (ours,), (path,) = best_of(3, lambda: crossings.follow(problem, X, [0, end]))
+    begun = time.perf_counter()
+    state = path.trajectory.state[0]
+    active = X @ state[2:].reshape(2, 2).T > 0
+
+    def rhs(tau, state):
+        a, w = state[:2], state[2:].reshape(2, 2)
+        T = (active * (((X @ w.T) * active) @ (copies * a) - y)[:, None]).T @ X / N
+        return np.concatenate([-(w * T).sum(axis=1), (-a[:, None] * T).ravel()]) / 32
+
+    for start, stop in zip([0, *path.crossings], [*path.crossings, end]):
+        tight = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-15}
+        state = solve_ivp(rhs, (start, stop), state, **tight).y[:, -1]
+        w = state[2:].reshape(2, 2)
+        sines = X @ w.T / np.linalg.norm(X, axis=1)[:, None] / np.linalg.norm(w, axis=1)
+        active = active ^ (np.abs(sines) < 1e-12)
+    user, error = time.perf_counter() - begun, np.abs(state - path.trajectory.state[-1]).max()
+    return Row("exact flow, N=2^9; DOP853 1e-13 by pieces", (user, ours), (None, error), 1, 1e-12)
+
+
 def rows(n):
     yield one_reduced_flow(5 * n)
     yield table(n, "Table D.2: 25 reduced flows, 801 points", plain_reduced, our_reduced, 12)
     yield table(n, "the same 25 in (a, w) of all students", plain_population, our_population, 2)
     yield from one_force(10 * n)
     yield from against_torch(10 * n)
+    yield from sample_force(n)
+    yield from sample_flows()
+    yield exact_samples()
 
 
 def main():

@@ -13,6 +13,7 @@ A new description is one more right-hand side returned as a :class:`Flow`.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import mul
 
 import numpy as np
 
@@ -372,15 +373,16 @@ def classes(problem):
 
 def _plain_rates(samples, copies, D):
     """rhs of few students in the plane, in plain Python."""
-    n = len(copies)
+    n, unit = len(copies), -1 / D
 
     def rhs(tau, y):
         values = y.tolist()
-        a, x, y = values[:n], values[n::2], values[n + 1 :: 2]
-        T = samples.force_of_few([k * ai for k, ai in zip(copies, a)], list(map(complex, x, y)))
-        rates = [-(xi * Ti.real + yi * Ti.imag) / D for xi, yi, Ti in zip(x, y, T)]
+        a, w = values[:n], list(map(complex, values[n::2], values[n + 1 :: 2]))
+        T = samples.force_of_few(list(map(mul, copies, a)), w)
+        rates = [(wi.real * Ti.real + wi.imag * Ti.imag) * unit for wi, Ti in zip(w, T)]
         for ai, Ti in zip(a, T):
-            rates += -ai * Ti.real / D, -ai * Ti.imag / D
+            Ti *= ai * unit
+            rates += Ti.real, Ti.imag
         return rates
 
     return rhs

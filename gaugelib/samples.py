@@ -12,12 +12,13 @@ are sums over 2 (m + teachers) + 1 arcs: O(m log m + m log N) instead of O(m N).
 
 import math
 from bisect import bisect_left
+from cmath import phase
 
 import numpy as np
 
 from gaugelib.checks import finite, vectors
 
-TWO_PI, HALF_PI = 2 * math.pi, math.pi / 2
+PI, TWO_PI, HALF_PI = math.pi, 2 * math.pi, math.pi / 2
 TOUCH = 1e-14  # rad; nearer than this, floating point decides on which side of a line an input is
 FEW = 16  # up to so many students plain Python is faster than numpy
 
@@ -93,13 +94,14 @@ class Samples:
         x x^T v = (|x|^2 v + x^2 conj(v))/2, so N^-1 sums of |x|^2, x^2 and rest x suffice.
         """
         z, count = np.ascontiguousarray(self.x).view(complex)[:, 0], len(self.x)
-        around = np.sort(np.angle(z))
+        around = np.angle(z)
+        order = np.argsort(around, kind="stable")
+        around = around[order]
         gaps = np.diff(around, append=around[0] + TWO_PI)
         widest = int(np.argmax(gaps))
         self.cut = float(around[widest] + gaps[widest] / 2)
-        angles = (np.angle(z) - self.cut) % TWO_PI
-        self.order = np.argsort(angles, kind="stable")
-        self.angles = np.append(angles[self.order], np.inf)
+        self.order = np.roll(order, -1 - widest)
+        self.angles = np.append((np.roll(around, -1 - widest) - self.cut) % TWO_PI, np.inf)
 
         def upto(terms):
             sums = np.cumsum(terms[self.order], dtype=np.result_type(terms, np.longdouble))
@@ -110,12 +112,22 @@ class Samples:
         self._few = self._plain_tables()
 
     def _plain_tables(self):
-        """The same tables for plain Python, and the teachers as (-b u, angle)."""
+        """The same tables for plain Python; r before the first edge and the edges of the teachers.
+
+        An edge is (angle, sample that follows, source, sign, what r gains); sources of teachers
+        are negative.
+        """
         pulls = None if self._pulls is None else self._pulls.tolist()
-        tables = self.angles.tolist(), self._sizes.tolist(), self._squares.tolist(), pulls
-        v = self.teacher.u.view(complex)[:, 0]
-        sources = zip((-self.teacher.b * v).tolist(), np.angle(v).tolist())
-        return *tables, [(p, t - self.cut) for p, t in sources]
+        angles, edges, r = self.angles.tolist(), [], 0j
+        directions = self.teacher.u.view(complex)[:, 0].tolist()
+        for k, (b, u) in enumerate(zip(self.teacher.b.tolist(), directions)):
+            enter = (phase(u) - self.cut - HALF_PI) % TWO_PI
+            leave, before = (enter + PI, 0) if enter < PI else (enter - PI, 1)
+            for angle, sign in ((enter, -1), (leave, 1)):
+                follows = bisect_left(angles, angle - TOUCH)
+                edges.append((angle, follows, -1 - k, sign, sign * b * u))
+            r -= before * b * u
+        return angles, self._sizes.tolist(), self._squares.tolist(), pulls, edges, r
 
     def _arcs(self, c, w):
         """(places of the edges, sources active before the first, and on the arcs r, S r and E).
@@ -156,35 +168,40 @@ class Samples:
 
     def force_of_few(self, c, z):
         """T_i from lists: output weights, and input weights as complex numbers; also a list."""
-        angles, sizes, squares, pulls, teachers = self._few
-        cut, r, edges, before = self.cut, 0j, [], []
-        students = [(ci * zi, math.atan2(zi.imag, zi.real) - cut) for ci, zi in zip(c, z)]
-        for i, (p, t) in enumerate(students + teachers):
-            enter, leave = (t - HALF_PI) % TWO_PI, (t + HALF_PI) % TWO_PI
-            edges += (enter, i, -1, p), (leave, i, 1, -p)
-            if enter > leave:
-                r += p
+        angles, sizes, squares, pulls, edges, r = self._few
+        edges, before, T, cut = edges.copy(), [], [], self.cut + HALF_PI
+        for i, zi in enumerate(z):
+            p = c[i] * zi
+            enter = (phase(zi) - cut) % TWO_PI
+            if enter < PI:
+                leave = enter + PI
+            else:
+                leave = enter - PI
                 before.append(i)
+                r += p
+            edges.append((enter, bisect_left(angles, enter - TOUCH), i, -1, p))
+            edges.append((leave, bisect_left(angles, leave - TOUCH), i, 1, -p))
+            T.append(0j)
         edges.sort()
-        T, total, size, square, pull = [0j] * (len(edges) // 2), 0j, 0.0, 0j, 0j
-        for angle, i, sign, p in edges:
-            k = bisect_left(angles, angle - TOUCH)
+        total, size, square, pull = 0j, 0.0, 0j, 0j
+        for angle, k, i, sign, p in edges:
             if angles[k] <= angle + TOUCH:
                 return self._force_of_few_by_sums(c, z)
             ahead, turned = sizes[k], squares[k]
-            total += ((ahead - size) * r + (turned - square) * r.conjugate()) / 2
-            if pulls is not None:
-                total, pull = total + pull - pulls[k], pulls[k]
+            total += (ahead - size) * r + (turned - square) * r.conjugate()
             size, square = ahead, turned
-            T[i] += sign * total
+            if pulls is not None:
+                total, pull = total + 2 * (pull - pulls[k]), pulls[k]
+            if i >= 0:
+                T[i] += sign * total
             r += p
         if before:
-            total += ((sizes[-1] - size) * r + (squares[-1] - square) * r.conjugate()) / 2
+            total += (sizes[-1] - size) * r + (squares[-1] - square) * r.conjugate()
             if pulls is not None:
-                total += pull - pulls[-1]
+                total += 2 * (pull - pulls[-1])
             for i in before:
                 T[i] += total
-        return T[: len(c)]
+        return [t / 2 for t in T]
 
     def _force_of_few_by_sums(self, c, z):
         w = np.array(z).view(float).reshape(-1, 2)
