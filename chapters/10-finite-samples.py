@@ -56,8 +56,10 @@ def draw(m, seed, N):
 # Draw $x_1,\dots,x_N\sim\mathcal N(0,I_2)$ once and train on all of them (full batch), with the
 # teacher's labels, free of noise:
 #
-# $$ L_N=\frac1{2N}\sum_n\bigl(f(x_n)-f_\star(x_n)\bigr)^2,\qquad
-#    T_i=\frac1N\sum_n\bigl(f(x_n)-f_\star(x_n)\bigr)\,x_n\,1\{w_i\cdot x_n>0\}, $$ (eq-samples-loss)
+# $$ \begin{aligned}
+# L_N&=\frac1{2N}\sum_n\bigl(f(x_n)-f_\star(x_n)\bigr)^2,\\
+# T_i&=\frac1N\sum_n\bigl(f(x_n)-f_\star(x_n)\bigr)\,x_n\,1\{w_i\cdot x_n>0\},
+# \end{aligned} $$ (eq-samples-loss)
 #
 # and $\dot a_i=-w_i\cdot T_i$, $\dot w_i=-a_iT_i$ as before: only the moments $T_i$ changed.
 # A sum over $N$ samples costs $O(mN)$. In the plane there is a shorter way.
@@ -856,9 +858,9 @@ print(f"with all imbalances +D: {sum(equal_chosen)} of {len(equal_chosen)}")
 # ```{dropdown} Solution of 1
 # $\lvert x\rvert^2$ is exponential with mean 2, so its second moment is 8. In general
 # $\operatorname{Cov}=\kappa\langle\eta\eta^\top\rangle-4\langle\eta\rangle\langle\eta\rangle^\top$.
-# Since $\kappa\ge(\mathrm E\rho^2)^2=4$, inputs of constant length $\sqrt2$ are best, with half of
-# the second term's partner: $4(\langle\eta\eta^\top\rangle-\langle\eta\rangle\langle\eta
-# \rangle^\top)$. The population flow is the same for all of them.
+# Since $\kappa\ge(\mathrm E\rho^2)^2=4$, inputs of constant length $\sqrt2$ are best, with
+# $\operatorname{Cov}=4\langle\eta\eta^\top\rangle-4\langle\eta\rangle\langle\eta\rangle^\top$, at
+# most half of the Gaussian one in every component. The population flow is the same for all.
 # ```
 #
 # **2.** Put the $N$ samples on a regular polygon of radius $\sqrt2$ instead of drawing them. With

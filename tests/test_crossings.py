@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from gaugelib import crossings, flows
@@ -107,13 +109,29 @@ def _reordered(case):
     return problem, X, TAU, y
 
 
-def test_a_student_without_active_samples_rests():
-    problem, X, y = random_case(49)
-    assert len(X) == 1
+@pytest.mark.parametrize(("seed", "kind", "since"), [(49, 0, 0.1), (58, 0, 8.0)])
+def test_a_student_without_active_samples_rests(seed, kind, since):
+    problem, X, y = random_case(seed)
     run = crossings.follow(problem, X, TAU, y).trajectory
-    late = run.state[run.tau > 0.1]
-    assert np.ptp(late[:, [0, 2, 3]], axis=0).max() == 0  # a and w of the designated student
-    assert np.ptp(late[:, 1]) > 0
+    late, k = run.state[run.tau > since], kind
+    assert (X @ late[-1, 2 + 2 * k : 4 + 2 * k] < 1e-14).all()
+    assert np.ptp(late[:, [k, 2 + 2 * k, 3 + 2 * k]], axis=0).max() == 0  # its a and w
+    assert np.ptp(late[:, 1 - k]) > 0
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 10**6))
+def test_a_step_never_passes_a_root_of_a_watched_series(seed):
+    rng = np.random.default_rng(seed)
+    series = rng.standard_normal((3, 7)) * rng.uniform(0.2, 3, 7)
+    series[:, 0] = np.abs(series[:, 0]) * rng.choice([1, 0.01])
+    roots = np.concatenate([np.roots(c[::-1]) for c in series])
+    first = min(roots[(np.abs(roots.imag) < 1e-9) & (roots.real > 0)].real, default=np.inf)
+    step, event = crossings._first_root([(c.tolist(), k) for k, c in enumerate(series)], 2.0)
+    assert 0 < step <= min(first * (1 + 1e-9), 2)
+    if event is not None:
+        assert step == pytest.approx(first, rel=1e-9)
+        assert np.polyval(series[event][::-1], step) == pytest.approx(0, abs=1e-12)
 
 
 def test_a_student_that_shrinks_to_nothing_is_reported():
