@@ -790,8 +790,8 @@ for k in (1, 2):
 #
 # ## Why the weight P on the redundant direction
 #
-# $\mathsf X$ contains $P\,s_{\rm red}$ and not $s_{\rm red}$, which, the paper says, "keeps the
-# metric well defined" as $P\to0$. In the gauge $-D$ the direction itself stays defined, since
+# $\mathsf X$ contains $P\,s_{\rm red}$ and not $s_{\rm red}$, so that, the paper says, the
+# metric has a meaning also as $P\to0$. In the gauge $-D$ the direction itself stays defined, since
 # $\lVert w\rVert\ge\sqrt D$ does not vanish with the coefficient: on every run above
 # $s_{\rm red}$ can be computed to the end. But a student without output does not show its
 # direction to the network. Take two networks that have learned the teacher and differ in the
