@@ -270,8 +270,8 @@ tight = {"method": "LSODA", "rtol": 1e-11, "atol": 1e-13}
 brute = solve_ivp(few.rhs, (0, 10), few.state0, **tight)
 agrees = np.abs(brute.y[:, -1] - checked.trajectory.state[-1]).max()
 per_crossing = brute.nfev / checked.crossings.size
-print(f"N = 512: agrees with LSODA to 1e-9: {agrees < 1e-9}; evaluations for each of the "
-      f"{checked.crossings.size} crossings: more than 50: {per_crossing > 50}")
+print(f"N = 512: agrees with LSODA to 1e-9: {agrees < 1e-9}; more than 50 evaluations for each "
+      f"of the\n   {checked.crossings.size} crossings: {per_crossing > 50}")
 drift = imbalance_drift(exact.trajectory)
 decayed = 1 - np.exp(-2 * 0.01 * 60 / D)  # weight decay: δ(τ) = δ(0) exp(−2 λ τ / D)
 print(f"largest drift of an imbalance, over D, below 1e-12: {drift < 1e-12}; "

@@ -85,6 +85,14 @@ def common_shape(**shapes):
         raise ValueError(f"shapes must fit together, got {given}") from None
 
 
+def fast_times(tau):
+    """Increasing times that begin with 0, as a float array (n,)."""
+    tau = increasing("tau", tau)
+    if tau[0] != 0:
+        raise ValueError(f"tau must start at 0, got {tau[0]:g}")
+    return tau
+
+
 def increasing(name, value):
     """A one-dimensional strictly increasing float array with at least two entries."""
     array = finite(name, value)

@@ -321,7 +321,8 @@ def population(problem):
 
     State: a (m,), then w (m d,) by rows.  The Jacobian is minus the Hessian of L, over D.
     """
-    m, d, teacher = instance("problem", problem, Problem).m, problem.d, problem.teacher
+    m, d, D = instance("problem", problem, Problem).m, problem.d, problem.D
+    teacher = problem.teacher
 
     def losses(a, w):
         q, s, _ = gauge.coordinates(a, w)
@@ -346,7 +347,7 @@ def empirical(problem, X, y=None, *, symmetric=False):
     line w_i.x = 0 crosses a sample: use fixed steps (:func:`gaugelib.solve.rk4`) or
     :func:`gaugelib.crossings.follow`.  In the plane a rate costs O(m log m + m log N).
     """
-    samples = Samples(X, problem.teacher, y)
+    samples = Samples(X, instance("problem", problem, Problem).teacher, y)
     kinds = classes(problem) if symmetric else np.arange(problem.m)
     copies = np.bincount(kinds).astype(float)
     flow = _original(

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.integrate import DOP853, ODEintWarning, odeint
 from scipy.optimize import brentq
 
-from gaugelib.checks import finite, increasing, instance, scalar_in, whole
+from gaugelib.checks import fast_times, finite, instance, scalar_in, whole
 from gaugelib.flows import Flow
 from gaugelib.trajectory import Trajectory
 
@@ -48,7 +48,7 @@ def solve(flow, tau, rtol=RTOL, atol=ATOL, *, method="LSODA", until=None):
 
     Raises SolverError on failure or if a number is not finite, ValueError for bad arguments.
     """
-    tau, follow = _grid(tau), _follower(flow, rtol, atol, method)
+    tau, follow = fast_times(tau), _follower(flow, rtol, atol, method)
     states = follow(flow.state0, tau)
     stop = None if until is None else _first_crossing(follow, tau, states, until)
     if stop is not None:
@@ -65,7 +65,7 @@ def crossing(flow, tau, event, rtol=RTOL, atol=ATOL, *, method="LSODA"):
     An event that is zero at the start counts from when it has left zero.  Raises ValueError if
     there is none on the grid, and otherwise as :func:`solve`.
     """
-    tau, follow = _grid(tau), _follower(flow, rtol, atol, method)
+    tau, follow = fast_times(tau), _follower(flow, rtol, atol, method)
     found = _first_crossing(follow, tau, follow(flow.state0, tau), event)
     if found is None:
         raise ValueError(f"event must vanish for some tau in (0, {tau[-1]:g}]; it does not")
@@ -77,13 +77,6 @@ def trajectory(flow, tau, states):
     _check_finite(flow, tau, states)
     q, s, delta, loss = flow.read(states)
     return Trajectory(flow.problem, flow.label, tau, q, s, delta, loss, states)
-
-
-def _grid(tau):
-    tau = increasing("tau", tau)
-    if tau[0] != 0:
-        raise ValueError(f"tau must start at 0, got {tau[0]:g}")
-    return tau
 
 
 def _check_finite(flow, tau, states):
