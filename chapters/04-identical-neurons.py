@@ -102,12 +102,13 @@ for name, problem in {"designated, +D": mixed, "redundant, −D": mixed.regauged
 # is pruned. First the start: two gauges, one function.
 
 # %%
-x = np.random.default_rng(0).standard_normal((1000, 2))
+START, x = 1e-14, np.random.default_rng(0).standard_normal((1000, 2))
 gap = np.abs(mixed.predict(x) - equal.predict(x)).max()
 a, w = mixed.weights()
 doubled = np.maximum(x @ w.T, 0) @ (2 * a)  # what happens if |w| is not rescaled with a
 gap_null = np.abs(doubled - equal.predict(x)).max()
-print("largest |f_mixed − f_equal| on 1000 inputs below 1e-14:", bool(gap < 1e-14))
+inputs = len(x)
+print(f"largest |f_mixed − f_equal| on {inputs} inputs below {START:g}:", bool(gap < START))
 print(f"largest change if only the output weights are doubled: {gap_null:.4g}")
 
 # %% [markdown]
@@ -146,7 +147,7 @@ def distance(f, h):
 apart = distance(one, plus)
 
 
-# %% mystnb={"figure": {"caption": "Figure 1 of the paper: the same start, two gauges. With all imbalances $+D$ the eight students share the feature; with one $+D$ and seven $-D$ the designated student takes it and the others vanish without turning. $m=8$, $D=32$, $\\phi=\\pi/4$.", "name": "fig-equal-scale"}, "image": {"alt": "Three panels over fast time on a logarithmic axis. Coefficients: all curves start at 0.125; the designated one rises to 0.99, the redundant ones fall to zero, the equal-scale ones return to 0.125. Angles: the designated one drops from 0.79 through zero to minus 0.38 and returns, the redundant one stays at 0.79, the equal-scale one drops to zero. Loss: the equal-scale curve is below 1e-9 at fast time 3, where the mixed one is still above 1e-2."}}
+# %% mystnb={"figure": {"caption": "Figure 1 of the paper: the same start, two gauges. With all imbalances $+D$ the eight students share the feature; with one $+D$ and seven $-D$ the designated student takes it and the others vanish without turning. $m=8$, $D=32$, $\\phi=\\pi/4$.", "name": "fig-equal-scale"}, "image": {"alt": "Three panels over fast time on a logarithmic axis. Coefficients: all curves start together; the designated one rises towards 1, the redundant ones fall to zero, the equal-scale ones return to their start. Angles: the designated one drops through zero, overshoots and returns, the redundant one stays where it is, the equal-scale one drops to zero. Loss: the equal-scale curve falls off the axis while the mixed one has hardly fallen."}}
 fig, (left, middle, right) = panels(1, 3, width=8.4, height=3.3)
 theta, psi, shared = one_fine.state[:, 2], one_fine.state[:, 3], plus_fine.state[:, 1]
 q = {
@@ -180,7 +181,9 @@ for i in (0, 10, 20, 50, 100, 300, 600):
         f"{tau[i]:4.0f}  {q:.4f}  {P / 7:9.6f}  {theta:7.4f}  {psi:.4f}   |  "
         f"{common:.4f}    {abs(angle):7.4f}    {apart[i]:.4f}"
     )
-print(f"loss at τ = 60: one +D {one.loss[-1]:.3e}; all +D below 1e-20:", plus.loss[-1] < 1e-20)
+NO_LOSS = 1e-20
+print(f"loss at τ = 60: one +D {one.loss[-1]:.3e}; all +D below {NO_LOSS:g}:",
+      plus.loss[-1] < NO_LOSS)
 lowest = one_fine.state[:, 2].min()
 glue("q-designated", f"{one.q[-1, 0]:.4f}", display=False)
 glue("q-redundant", f"{one.q[-1, 1]:.2e}", display=False)
@@ -203,17 +206,18 @@ glue("angle-lowest", f"{lowest:.3f}", display=False)
 # second route, Monte Carlo on a million inputs.
 
 # %%
+REST = 1e-8
 zero = crossing(flows.reduced(mixed), tau, lambda y: y[2])
 late = np.linspace(0, 600, 601)
 end, end_equal = solve(flows.reduced(mixed), late), solve(flows.reduced(equal), late)
 far = distance(end, end_equal)[-1]
 theta = np.concatenate([one_fine.state[:, 2], end.state[61:, 2]])  # records to τ = 60, then to 600
-side = np.sign(theta[np.abs(theta) > 1e-8])
+side = np.sign(theta[np.abs(theta) > REST])
 print(f"θ crosses zero at τ = {zero.tau:.4f}; lowest θ = {lowest:.4f}")
 print("changes of sign of θ on the records up to τ = 600:", int((np.diff(side) != 0).sum()))
 rest = {"|q_k − 1|": abs(end.q[-1, 0] - 1), "|θ|": abs(theta[-1]), "P": end.P[-1], "distance": far}
 for name, value in rest.items():
-    print(f"at τ = 600: {name} below 1e-8:", bool(abs(value) < 1e-8))
+    print(f"at τ = {late[-1]:g}: {name} below {REST:g}:", bool(abs(value) < REST))
 
 # %%
 i = int(np.argmax(apart))
@@ -261,15 +265,18 @@ paper_run = control(1e-11, 1e-13)
 change = np.abs(paper_run - control(1e-12, 1e-14)).max()
 default = [control(rtol, atol, max_step=np.inf) for rtol, atol in ((1e-3, 1e-6), (1e-4, 1e-7))]
 change_null = np.abs(default[0] - default[1]).max()
-drift = drift_of(paper_run)
+drift, AGREE = drift_of(paper_run), 1e-10
 drift_null = D * measure.imbalance_drift(euler(flows.population(equal), 0.1, 600))
-off = np.abs(coefficient(paper_run) - plus.q[:, 0]).max()
+off_all = np.abs(coefficient(paper_run) - plus.q[:, 0])
+off = off_all.max()
 off_null = np.abs(coefficient(control(1e-9, 1e-11, copies=1)) - plus.q[:, 0]).max()
-print("change under tighter tolerances below 100 × 1.1e-13:", bool(change < 1.1e-11))
+printed = [claims.lookup(f"D7-control-{name}").printed[2:] for name in ("change", "drift")]
+most_change, most_drift = (100 * float(x) for x in printed)
+print(f"change under tighter tolerances below 100 × {printed[0]}:", bool(change < most_change))
 first = np.abs(control(1e-7, 1e-9) - control(1e-8, 1e-10)).max()
-print("the first null within a factor 2 of this limit:", bool(0.5 < first / 1.1e-11 < 2))
-print("imbalance drift below 100 × 4.3e-14:", bool(drift < 4.3e-12))
-print("same coefficient as the flow in (q, α), to 1e-10:", bool(off < 1e-10))
+print("the first null within a factor 2 of this limit:", bool(0.5 < first / most_change < 2))
+print(f"imbalance drift below 100 × {printed[1]}:", bool(drift < most_drift))
+print(f"same coefficient as the flow in (q, α), to {AGREE:g}:", bool(off < AGREE))
 print(f"scipy's default tolerances, tightened likewise: change {change_null:.1e}")
 print(f"Euler with step 0.1: drift {drift_null:.1e}")
 print(f"one contribution only: coefficient off by {off_null:.3f}")
@@ -352,7 +359,7 @@ print("coefficients at the end of the −D run:", " ".join(f"{v:.2f}" for v in s
 glue("growth-slope", f"{slope:.3f}", display=False)
 glue("growth-total", f"{total:.0f}", display=False)
 
-# %% mystnb={"figure": {"caption": "Eight students with equal imbalances whose coefficients differ by one part in a million. Left: the spread of the coefficients stays as it is for $+D$ and for balanced students, and grows as $\\exp(\\int\\omega\\,d\\tau/D)$ (circles) for $-D$. Right: what becomes of the eight coefficients when all are $-D$. $m=8$, $D=32$.", "name": "fig-gauges"}, "image": {"alt": "Left, on logarithmic axes: two flat curves near 2e-7, and one that rises from fast time 100 on to about 5 at fast time 2300, along the circles. Right: eight coefficients lie on each other near 0.1 up to fast time about 1500, then fan out to values between minus 1.5 and 3.4 and slowly come back."}}
+# %% mystnb={"figure": {"caption": "Eight students with equal imbalances whose coefficients differ by one part in a million. Left: the spread of the coefficients stays as it is for $+D$ and for balanced students, and grows as $\\exp(\\int\\omega\\,d\\tau/D)$ (circles) for $-D$. Right: what becomes of the eight coefficients when all are $-D$. $m=8$, $D=32$.", "name": "fig-gauges"}, "image": {"alt": "Left, on logarithmic axes: two flat curves that lie low, and one that leaves them and rises by many decades along the circles, then bends. Right: eight coefficients lie on each other for most of the first half, then fan out to both signs and slowly come back."}}
 fig, (left, right) = panels(1, 2, width=8.0, height=3.1)
 clock = "fast time τ = Dt"
 series = {name: (run.tau[1:], spread[name][1:]) for name, run in runs.items()}
@@ -405,7 +412,7 @@ def across(run):
     return np.abs(run.P * np.sin(run.angle(1)))
 
 
-# %% mystnb={"figure": {"caption": "Figure 3 of the paper in three of its four descriptions, which coincide within the line width: (a) coefficients, (b) loss, (c) the designated angle and the redundant part across the teacher, (d) the two terms of the loss decomposition (5), divided by $D$. $(m,D)=(8,32)$.", "name": "fig-descriptions"}, "image": {"alt": "Four panels over fast time; in each, a dashed and a dotted curve lie on a solid one. (a) The designated coefficient rises from 0.125 to 0.99, the redundant one falls to zero. (b) The loss falls from 0.12 to 2e-6. (c) The designated angle dips sharply where it crosses zero near fast time 0.36, returns to 0.38 and falls; the redundant part falls slowly, then along with it. (d) The two terms are of the same size up to fast time 0.4; from then on the coefficient term is larger, and the direction term dips sharply at fast time 2."}}
+# %% mystnb={"figure": {"caption": "Figure 3 of the paper in three of its four descriptions, which coincide within the line width: (a) coefficients, (b) loss, (c) the designated angle and the redundant part across the teacher, (d) the two terms of the loss decomposition (5), divided by $D$. $(m,D)=(8,32)$.", "name": "fig-descriptions"}, "image": {"alt": "Four panels over fast time; in each, a dashed and a dotted curve lie on a solid one. (a) The designated coefficient rises towards 1, the redundant one falls to zero. (b) The loss falls by several decades. (c) The designated angle dips sharply where it crosses zero, comes back and falls; the redundant part falls slowly, then along with it. (d) The two terms are of the same size early on; later the coefficient term is larger, and the direction term dips sharply once."}}
 fig, ((ax_q, ax_loss), (ax_angle, ax_rate)) = panels(2, 2, width=8.0, height=2.9)
 for k, (name, run) in enumerate(on_fine.items()):
     style = {"xlabel": clock, "first": k}
@@ -478,6 +485,7 @@ glue("share-null", f"{share_null:.2f}", display=False)
 # loss itself is the second route.
 
 # %%
+PARTS = 1e-11
 spent = measure.dissipation(flows.reduced(mixed), fine)
 lost = spent.trajectory.loss[0] - spent.trajectory.loss
 parts = {
@@ -488,10 +496,10 @@ parts = {
 }
 missing_part = np.abs(sum(parts.values()) - lost).max()
 missing_null = np.abs(spent.coefficient.sum(axis=1) - lost).max()
-print("sum of all parts equals the loss removed, to 1e-11:", bool(missing_part < 1e-11))
+print(f"sum of all parts equals the loss removed, to {PARTS:g}:", bool(missing_part < PARTS))
 print(f"coefficient terms alone miss up to {missing_null:.4f} of it")
 
-# %% mystnb={"figure": {"caption": "Where the loss goes: the part of the initial loss that each kind of change has removed up to each time, in the run of {numref}`fig-equal-scale` with one $+D$. The grey line is their sum.", "name": "fig-removed"}, "image": {"alt": "Four rising curves over fast time and their sum. Up to fast time 0.1 the shrinking of the redundant students and the turning of the designated one remove about the same; the first levels off near 0.14, the second near 0.30; from fast time 0.3 on the growing of the designated student sets in, overtakes both and reaches 0.57. The turning of the redundant students stays at zero. The sum reaches 1."}}
+# %% mystnb={"figure": {"caption": "Where the loss goes: the part of the initial loss that each kind of change has removed up to each time, in the run of {numref}`fig-equal-scale` with one $+D$. The grey line is their sum.", "name": "fig-removed"}, "image": {"alt": "Four rising curves over fast time and their sum. At first the shrinking of the redundant students and the turning of the designated one remove about the same; the first levels off low, the second higher; then the growing of the designated student sets in, overtakes both and ends as the largest part. The turning of the redundant students stays at zero. The sum reaches 1."}}
 fig, ax = panels(width=6.4, height=3.3)
 initial = spent.trajectory.loss[0]
 shares = {name: part / initial for name, part in parts.items()}
@@ -553,8 +561,10 @@ for n, row in zip(ms, scaled):
     print(f"{n:3d}   " + "".join(f"{v:10.5f}" for v in row) + f"    {fits[f'm = {n}'].slope:.3f}")
 variation = (scaled.max(axis=1) / scaled.min(axis=1)).max()
 print(f"largest over smallest in a row: at most {variation:.3f}")
-print(f"reduced and original agree to 1e-10 on {(between < 1e-10).sum()} of {between.size} pairs")
-print(f"redundant students equal to 1e-12 on {(spreads < 1e-12).sum()} of {spreads.size} pairs")
+SPREAD = 1e-12
+agreeing, alike = (between < AGREE).sum(), (spreads < SPREAD).sum()
+print(f"reduced and original agree to {AGREE:g} on {agreeing} of {between.size} pairs")
+print(f"redundant students equal to {SPREAD:g} on {alike} of {spreads.size} pairs")
 
 # %% [markdown]
 # ## The constants of the theorem
@@ -624,7 +634,7 @@ print("balanced designated student: D·t_cap = " + " and ".join(f"{t:.0f}" for t
 for d in ends:
     print(f"balanced redundant, D = {d:3.0f}: ratio {C_null[d][0]:.0f} to {C_null[d][-1]:.0f}")
 
-# %% mystnb={"figure": {"caption": "After capture, at $D=32$. Left: the loss, with the slope $2\\lambda$ of the linearized limit at $m=8$ (thin line). Right: the ratio that the paper's theorem 3.3 bounds by $C$; balanced redundant students (here at $D=8$) are the null.", "name": "fig-constants"}, "image": {"alt": "Left: three nearly straight lines on a logarithmic axis, m = 2 falling slowest; the thin line is parallel to that of m = 8. Right: three flat curves near 3 that lie on each other and, for balanced redundant students, one that rises from about 400 to 1100."}}
+# %% mystnb={"figure": {"caption": "After capture, at $D=32$. Left: the loss, with the slope $2\\lambda$ of the linearized limit at $m=8$ (thin line). Right: the ratio that the paper's theorem 3.3 bounds by $C$; balanced redundant students (here at $D=8$) are the null.", "name": "fig-constants"}, "image": {"alt": "Left: three nearly straight lines on a logarithmic axis, m = 2 falling slowest; the thin line is parallel to that of m = 8. Right: three flat curves that lie on each other and, far above them, for balanced redundant students, one that rises."}}
 fig, (left, right) = panels(1, 2, width=8.0, height=3.1)
 after = {n: grid[n, D].at(slice(entry[n, D], None)) for n in (2, 8, 32)}
 losses = {f"m = {n}": (run.tau - run.tau[0], run.loss / run.loss[0]) for n, run in after.items()}
@@ -668,8 +678,8 @@ in_ten = max(
     *(np.abs(tens.angle(i) - records.angle(i)).max() for i in range(m)),
 )
 print("designating student 3 selects student 3:", third.owner == 3)
-print("and permutes the roles, to 1e-10:", bool(swapped < 1e-10))
-print("d = 10 gives the coefficients and angles of d = 2, to 1e-10:", bool(in_ten < 1e-10))
+print(f"and permutes the roles, to {AGREE:g}:", bool(swapped < AGREE))
+print(f"d = 10 gives the coefficients and angles of d = 2, to {AGREE:g}:", bool(in_ten < AGREE))
 
 # %%
 a, w = base.state[:, :m], base.state[:, m:].reshape(-1, m, 2)
@@ -677,7 +687,7 @@ squares = np.stack([a**2, (w**2).sum(axis=2)])[:, :, 1:]  # of the redundant stu
 mu = gauge.mu(base.q, D)[:, 1:]
 weights_gap = np.abs(squares - np.stack([mu - D, mu + D]) / 2).max()
 weights_null = np.abs(squares - np.stack([mu + D, mu - D]) / 2).max()  # null: +D for −D
-print("a_j², |w_j|² as in the formula at every record, to 1e-10:", bool(weights_gap < 1e-10))
+print(f"a_j², |w_j|² as in the formula at every record, to {AGREE:g}:", bool(weights_gap < AGREE))
 print(f"with the sign of D reversed, off by {weights_null:.4g}")
 print(f"a_j falls from {a[0, 1]:.3e} to {a[-1, 1]:.3e}")
 print(f"|w_j|² − D falls from {squares[1, 0, 0] - D:.3e} to below 1e-6:",
@@ -708,10 +718,11 @@ rests = {
     (name, n, angle): rest_of(describe[name], n, angle)
     for name in ("limit", "reduced") for n in widths for angle in (*allowed, *beyond)
 }
-print("  φ/π   30/λ (m = 2, 8, 32)    |q_k − 1|, |P|, |θ| < 1e-8 for m = 2, 8, 32 (limit, reduced)")
+print(f"  φ/π   30/λ (m = 2, 8, 32)    |q_k − 1|, |P|, |θ| < {REST:g} for m = 2, 8, 32 "
+      "(limit, reduced)")
 for angle in (*allowed, *beyond):
     times = [30 / measure.tail_rate(n, angle) for n in widths]
-    small = [bool(rests[name, n, angle] < 1e-8) for name in ("limit", "reduced") for n in widths]
+    small = [bool(rests[name, n, angle] < REST) for name in ("limit", "reduced") for n in widths]
     print(f"{angle / np.pi:.4f}" + "".join(f"{t:8.0f}" for t in times) + f"   {small}")
 
 # %% [markdown]
@@ -742,7 +753,7 @@ verdicts = {n: np.array([verdict(*y) for y in states]) for n, states in final.it
 highest_shared = [small_D[verdicts[n] == "shared"].max() for n in widths]
 lowest_selected = [small_D[verdicts[n] == "selected"].min() for n in widths]
 
-# %% mystnb={"figure": {"caption": "The designated coefficient (left) and the redundant angle (right) at $\\tau=2000$, over the imbalance. For large $D$ the designated student takes the feature and the others keep their direction; for small $D$ all turn to the teacher and share it. The wider the network, the smaller the $D$ that suffices.", "name": "fig-threshold"}, "image": {"alt": "Left: markers of the designated coefficient rise from 1/m on the left to 1; they reach 1 near D = 0.15 for m = 32, 0.4 for m = 8 and 0.9 for m = 2. Right: the redundant angle rises from 0 at small D towards 0.79, in the same order."}}
+# %% mystnb={"figure": {"caption": "The designated coefficient (left) and the redundant angle (right) at $\\tau=2000$, over the imbalance. For large $D$ the designated student takes the feature and the others keep their direction; for small $D$ all turn to the teacher and share it. The wider the network, the smaller the $D$ that suffices.", "name": "fig-threshold"}, "image": {"alt": "Left: markers of the designated coefficient rise from 1/m on the left to 1, which m = 32 reaches first, then m = 8, then m = 2. Right: the redundant angle rises from 0 at small D towards its start, in the same order."}}
 fig, (left, right) = panels(1, 2, width=8.0, height=3.1)
 late_q = {f"m = {n}": final[n][:, 0] for n in widths}
 late_psi = {f"m = {n}": final[n][:, 3] for n in widths}
@@ -827,7 +838,9 @@ for n, low, high in zip(widths, highest_shared, lowest_selected):
 #
 # Statements about limits $t\to\infty$ are judged at a finite time against $10^{-8}$, as argued
 # above; agreement of two routes against $10^{-10}$; the bounds at rounding level of D.7 with the
-# slack that its section states.
+# slack that its section states. *Near* is within one per cent (our choice); $D^2$ times a distance
+# is *constant* if it varies by less than $1.1$, where $D^{-2}$ at $D=8$ is $0.016$ and one power of
+# $D$ more would be a factor 16.
 
 # %%
 compare = claims.compare
@@ -837,72 +850,80 @@ worst = {
 }
 outside = max(rests["reduced", n, angle] for n in widths for angle in beyond)
 equal_rest = abs(end_equal.q[-1, 0] - 1)
+where = f"m = {', '.join(map(str, widths))}, {allowed.size} angles φ ≤ π/3"
 theorem = [
-    compare("T3.3-weights", "equal to 1e-10 at every record", holds=weights_gap < 1e-10,
-            null_holds=weights_null < 1e-10),
-    compare("T3.3-select", f"|q_k − 1|, |θ| < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = {D:g}",
-            holds=worst["reduced"] < 1e-8, null_holds=equal_rest < 1e-8),
-    compare("T3.3-prune", f"P < 1e-8 at m = 2, 8, 32, four φ ≤ π/3, D = {D:g}",
-            holds=worst["reduced"] < 1e-8, null_holds=weak.P[-1] < 1e-8),
-    compare("S331-limit", "within 1e-8 of (1, 0, 0) at m = 2, 8, 32, four φ ≤ π/3",
-            holds=worst["limit"] < 1e-8, null_holds=equal_rest < 1e-8),
+    compare("T3.3-weights", f"equal to {AGREE:g} at {squares[0].size} pairs (a_j, |w_j|)",
+            holds=weights_gap < AGREE, null_holds=weights_null < AGREE),
+    compare("T3.3-select", f"|q_k − 1|, |θ| < {REST:g} at {where}, D = {D:g}",
+            holds=worst["reduced"] < REST, null_holds=equal_rest < REST),
+    compare("T3.3-prune", f"P < {REST:g} at {where}, D = {D:g}; null {weak.P[-1]:.4f}",
+            holds=worst["reduced"] < REST, null_holds=weak.P[-1] < REST),
+    compare("S331-limit", f"within {REST:g} of (1, 0, 0) at {where}",
+            holds=worst["limit"] < REST, null_holds=equal_rest < REST),
 ]
 
 # %%
-C_range = f"C from {Cs.min():.3f} to {Cs.max():.3f} on 25 pairs (m, D); bounded: factor below 2"
+FACTOR = 2
+C_range = f"{Cs.min():.3f} ≤ C ≤ {Cs.max():.3f} on {Cs.size} pairs (m, D); factor below {FACTOR}"
+cap_range = f"{caps.min():.1f} ≤ D t_cap ≤ {caps.max():.1f} on {caps.size} pairs (m, D)"
 C_nulls = np.array([C_null[d].max() for d in ends])
 theorem += [
-    compare("T3.3-time", f"{caps.min():.1f} ≤ D t_cap ≤ {caps.max():.1f} on 25 pairs (m, D)",
-            holds=caps.max() < 2 * caps.min(), null_holds=cap_null[1] < 2 * cap_null[0]),
-    compare("T3.3-rate", f"c = {cs.min():.4f} on 25 pairs (m, D), at least λ(φ, m) at each",
+    compare("T3.3-time", f"{cap_range}; factor below {FACTOR}",
+            holds=caps.max() < FACTOR * caps.min(), null_holds=cap_null[1] < FACTOR * cap_null[0]),
+    compare("T3.3-rate", f"c = {cs.min():.4f} on {cs.size} pairs (m, D), above λ(φ, m) at each",
             holds=np.all(cs > linear[:, None] / 2),
             null_holds=bool(weak_rate[1900] > linear[2] / 2)),
-    compare("T3.3-motion", C_range, holds=Cs.max() < 2 * Cs.min(),
-            null_holds=C_nulls.max() < 2 * C_nulls.min()),
-    compare("T3.3-dimension", "d = 2 and d = 10 equal to 1e-10", holds=in_ten < 1e-10),
-    compare("T3.3-any-unit", "units 0 and 3: permuted, equal to 1e-10",
-            holds=third.owner == 3 and swapped < 1e-10),
+    compare("T3.3-motion", C_range, holds=Cs.max() < FACTOR * Cs.min(),
+            null_holds=C_nulls.max() < FACTOR * C_nulls.min()),
+    compare("T3.3-dimension", f"d = 2, 10 equal to {AGREE:g} at {len(tens.q)} records of {m} units",
+            holds=in_ten < AGREE),
+    compare("T3.3-any-unit", f"units 0 and {third.owner} permuted, equal to {AGREE:g}",
+            holds=third.owner == 3 and swapped < AGREE),
 ]
 
 # %%
-q_end, psi_end = one.q[-1], one.state[-1, 3]
+NEAR = 0.01
+q_end, psi_end, kept = one.q[-1], one.state[-1, 3], (1 - NEAR) * phi
 uneven = np.abs(plus.q[-1] - 1 / m).max()
 figure1 = [
-    compare("F1-start", "equal to 1e-14 on 1000 inputs", holds=gap < 1e-14,
-            null_holds=gap_null < 1e-14),
-    compare("F1-equal", "q_i = 1/8 to 1e-10 and L < 1e-20 at τ = 60",
-            holds=uneven < 1e-10 and plus.loss[-1] < 1e-20, null_holds=np.ptp(q_end) < 1e-10),
-    compare("F1-mixed", f"q_k = {q_end[0]:.4f}, q_j = {q_end[1]:.6f} at τ = 60",
-            holds=q_end[0] > 0.99 and q_end[1] < 0.01, null_holds=plus.q[-1, 0] > 0.99),
-    compare("F1-separate", f"ψ = {psi_end:.4f} at τ = 60, φ = {phi:.4f}",
-            holds=psi_end > 0.99 * phi, null_holds=plus.angle(1)[-1] > 0.99 * phi),
-    compare("F1-end", f"distance {apart[-1]:.4f} at τ = 60, below 1e-8 at τ = 600",
-            holds=far < 1e-8, null_holds=apart[10] < 1e-8),
-    compare("D7-control-change", change, null_holds=change_null < 1.1e-11),
-    compare("D7-control-drift", drift, null_holds=drift_null < 4.3e-12),
-    compare("D7-symmetric", "equal to 1e-10", holds=off < 1e-10, null_holds=off_null < 1e-10),
+    compare("F1-start", f"equal to {START:g} on {inputs} inputs; null off by {gap_null:.4g}",
+            holds=gap < START, null_holds=gap_null < START),
+    compare("F1-equal", f"q_i = 1/{m} to {AGREE:g} and L < {NO_LOSS:g} at τ = 60",
+            holds=uneven < AGREE and plus.loss[-1] < NO_LOSS, null_holds=np.ptp(q_end) < AGREE),
+    compare("F1-mixed", f"q_k = {q_end[0]:.4f}, q_j = {q_end[1]:.6f} at τ = 60, within {NEAR}",
+            holds=q_end[0] > 1 - NEAR and q_end[1] < NEAR, null_holds=plus.q[-1, 0] > 1 - NEAR),
+    compare("F1-separate", f"ψ = {psi_end:.4f} at τ = 60, φ = {phi:.4f}", holds=psi_end > kept,
+            null_holds=plus.angle(1)[-1] > kept),
+    compare("F1-end", f"distance {apart[-1]:.4f} at τ = 60, below {REST:g} at τ = {late[-1]:g}",
+            holds=far < REST, null_holds=apart[10] < REST),
+    compare("D7-control-change", change, null_holds=change_null < most_change),
+    compare("D7-control-drift", drift, null_holds=drift_null < most_drift),
+    compare("D7-symmetric", f"equal to {AGREE:g} at {off_all.size} times; null off by "
+            f"{off_null:.3f}", holds=off < AGREE, null_holds=off_null < AGREE),
 ]
 
 # %%
-cubed = to_limit * Ds**3
+cubed, CONSTANT = to_limit * Ds**3, 1.1
+of_3 = f"{sum(selects.values())} of {len(selects)} descriptions"
 figure3 = [
-    compare("F3-all-select", f"{sum(selects.values())} of 3 descriptions, P and L fall throughout",
-            holds=all(selects.values()), null_holds=plus.P[-1] < 0.01),
-    compare("F3-angles", f"{share:.1e} of the fall is due to turning", holds=share < 0.01,
-            null_holds=share_null < 0.01),
-    compare("F3-dissipation", "parts add up to L(0) − L(τ), to 1e-11",
-            holds=missing_part < 1e-11, null_holds=missing_null < 1e-11),
-    compare("F3-limit", f"D² × distance varies by {variation:.3f} over D; constant: below 1.1",
-            holds=variation < 1.1,
-            null_holds=np.all(cubed.max(axis=1) < 1.1 * cubed.min(axis=1))),
-    compare("D1-agree", f"below 1e-10 on {(between < 1e-10).sum()} of 25 pairs (m, D)",
-            holds=between.max() < 1e-10, null_holds=to_limit.min() < 1e-10),
-    compare("D1-duplicates", "spread of q_j below 1e-12 on 25 pairs (m, D)",
-            holds=spreads.max() < 1e-12, null_holds=spread["all −D"].max() < 1e-12),
+    compare("F3-all-select", f"{of_3}, P and L fall throughout",
+            holds=all(selects.values()), null_holds=plus.P[-1] < NEAR),
+    compare("F3-angles", f"{share:.1e} of the fall is due to turning; null {share_null:.2f}",
+            holds=share < NEAR, null_holds=share_null < NEAR),
+    compare("F3-dissipation", f"parts add up to L(0) − L(τ), to {PARTS:g} at {lost.size} times",
+            holds=missing_part < PARTS, null_holds=missing_null < PARTS),
+    compare("F3-limit", f"D² × distance varies by {variation:.3f}; constant: below {CONSTANT}",
+            holds=variation < CONSTANT,
+            null_holds=np.all(cubed.max(axis=1) < CONSTANT * cubed.min(axis=1))),
+    compare("D1-agree", f"below {AGREE:g} on {agreeing} of {between.size} pairs (m, D)",
+            holds=between.max() < AGREE, null_holds=to_limit.min() < AGREE),
+    compare("D1-duplicates", f"q_j equal to {SPREAD:g} on {alike} of {spreads.size} pairs (m, D)",
+            holds=spreads.max() < SPREAD, null_holds=spread["all −D"].max() < SPREAD),
 ]
 
 # %%
 fall = ", ".join(f"{high:g}" for high in lowest_selected)
+at_angles = ", ".join(f"{angle / np.pi:.3g}π" for angle in beyond)
 own = [
     compare("B04-overshoot", f"θ = 0 at τ = {zero.tau:.4f}, lowest {lowest:.3f}",
             holds=lowest < -0.1, null_holds=plus_fine.state[:, 1].min() < -0.1),
@@ -910,11 +931,11 @@ own = [
             holds=abs(slope - 1) < 1 / D, null_holds=grown["all +D"] > 10),
     compare("B04-threshold", f"q_k = {weak.q[-1, 0]:.4f}, P = {weak.P[-1]:.4f} at τ = 2000",
             holds=weak.P[-1] > 0.5, null_holds=one.P[-1] > 0.5),
-    compare("B04-wide", f"selected from D = {fall} on at m = 2, 8, 32",
+    compare("B04-wide", f"selected from D = {fall} on at m = {', '.join(map(str, widths))}",
             holds=np.all(np.diff(lowest_selected) < 0) and np.all(
                 np.array(highest_shared[:-1]) > lowest_selected[1:]),
             null_holds=np.all(np.diff(lowest_selected) > 0)),
-    compare("B04-angle", "|q_k − 1|, P, |θ| < 1e-8 at 5π/12, π/2, 2π/3, 5π/6; m = 2, 8, 32",
-            holds=outside < 1e-8, null_holds=equal_rest < 1e-8),
+    compare("B04-angle", f"|q_k − 1|, P, |θ| < {REST:g} at {at_angles}; {len(widths)} widths",
+            holds=outside < REST, null_holds=equal_rest < REST),
 ]
 claims.report(theorem + figure1 + figure3 + own)
