@@ -875,7 +875,7 @@ theorem += [
             null_holds=bool(weak_rate[1900] > linear[2] / 2)),
     compare("T3.3-motion", C_range, holds=Cs.max() < FACTOR * Cs.min(),
             null_holds=C_nulls.max() < FACTOR * C_nulls.min()),
-    compare("T3.3-dimension", f"d = 2, 10 equal to {AGREE:g} at {len(tens.q)} records of {m} units",
+    compare("T3.3-dimension", f"d = 2 and d = 10: to {AGREE:g} at {len(tens.q)} records",
             holds=in_ten < AGREE),
     compare("T3.3-any-unit", f"units 0 and {third.owner} permuted, equal to {AGREE:g}",
             holds=third.owner == 3 and swapped < AGREE),
