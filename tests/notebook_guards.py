@@ -1,10 +1,13 @@
 """What must hold for a stored notebook.  Each guard returns a list of complaints."""
 
+import ast
 import re
 from pathlib import Path
 
 import jupytext
 import nbformat
+
+from gaugelib import claims
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
@@ -18,6 +21,8 @@ CELLS_TO_NUMBERS = 2
 GLUE_PREFIX = "application/papermill.record/"
 TIMING = {"execution", "ExecuteTime", "papermill"}
 PAIRED_METADATA = ("tags", "mystnb")
+# "6000 states", not "m = 8 only" or "π/6 apart"
+TYPED_COUNT = re.compile(r"(?<![\w.=-])(?<!= )(?<!π/)\d+ [a-z]{4,}")
 
 
 def read(path):
@@ -146,6 +151,32 @@ def raw_glue(notebook):
         for mime, value in data.items()
         if mime.startswith(GLUE_PREFIX) and not (mime.endswith("text/plain") and value[0] in "'\"")
     ]
+
+
+def measured_texts(notebook):
+    """(claim, expression) of what stands beside the id of a claim in a call, tuple or list."""
+    for cell in code_cells(notebook):
+        for node in ast.walk(ast.parse(cell.source)):
+            beside = getattr(node, "args", None) if isinstance(node, ast.Call) else None
+            first, *others = beside or getattr(node, "elts", None) or [None]
+            if isinstance(first, ast.Constant) and first.value in claims.load() and others:
+                yield first.value, others[0]
+
+
+def typed_measurements(notebook):
+    """The measured text of a claim is computed: no plain string, no count typed into it.
+
+    A text that a variable holds is not looked into.
+    """
+    complaints = []
+    for claim, text in measured_texts(notebook):
+        typed = [part.value for part in ast.walk(text)
+                 if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        if typed and isinstance(text, ast.Constant):
+            complaints.append(f"{claim} is measured by the typed text {typed[0]!r}")
+        complaints += [f"{claim} has a typed count in {part!r}" for part in typed
+                       if TYPED_COUNT.search(part)]
+    return complaints
 
 
 def complaints(path):

@@ -147,6 +147,14 @@ def print_a_book(notebook):
     notebook.cells[0].outputs[0].text = "1\n" * (notebook_guards.MAX_TEXT // 2 + 1)
 
 
+def type_a_measurement(notebook):
+    notebook.cells[0].source = 'claims.compare("A4-rise", "in all runs", holds=True)'
+
+
+def type_a_count(notebook):
+    notebook.cells[0].source = 'rows = [("A4-rise", f"in 72 runs, to {slack:g}", rising)]'
+
+
 GUARDED = [
     (forget_an_execution_count, notebook_guards.unexecuted),
     (store_stderr, notebook_guards.failed_outputs),
@@ -161,6 +169,8 @@ GUARDED = [
     (write_a_wide_line, notebook_guards.long_code),
     (print_a_book, notebook_guards.long_outputs),
     (print_a_wide_line, notebook_guards.long_outputs),
+    (type_a_measurement, notebook_guards.typed_measurements),
+    (type_a_count, notebook_guards.typed_measurements),
 ]
 
 
