@@ -1314,21 +1314,23 @@ print(f"directions perturbed by 1e-4, ten seeds, τ = 1e7: largest |q_j| {larges
 # %%
 compare = claims.compare
 most = {name: bool(np.any([same[name][key] for key in near])) for name in same}
-in_time, alone = sum(theirs), sum(others_in)
+in_time, alone, among = sum(theirs), sum(others_in), f"{len(tested)} runs"
+close, still = 1e-6, 1e-8
 rows = [
-    compare("C4-window", f"{in_time}/{len(theirs)} perturbed runs, 95 with Δ₀ = m^-1.6/4",
+    compare("C4-window", f"{in_time}/{len(theirs)} perturbed runs, {len(tested)} with Δ₀ = m^-1.6/4",
             holds=in_time == len(theirs), null_holds=any(most.values())),
     compare("C4-first", f"another unit in its window in {alone}/{len(theirs)} runs",
             holds=in_time == len(theirs) and alone == 0,
             null_holds=all(k == 0 for k in nearest.values())),
-    compare("C4-size", "ν = 1.6, a = 1/4, A = 4: all 95 runs at m = 2, …, 32 selected by T⋆",
+    compare("C4-size", f"ν = {NU}, a = 1/4, A = 4: {sum(x[-1, 0] for x in inside.values())} of {among} "
+            f"at m = {MS[0]}, …, {MS[-1]} selected by T⋆",
             holds=all(x[-1, 0] for x in inside.values()),
             null_holds=all(windows(run)[100, 0] for run in constant.values())),
-    compare("C1-mean", "integrated, equal to 1e-6 up to T_max",
-            holds=total_gap["as printed"] < 1e-6,
-            null_holds=total_gap["without K₀(z) − K₀(z∞)"] < 1e-6),
-    compare("C1-differences", "integrated, equal to 1e-6; constant to 1e-8 at D = 1e6",
-            holds=difference_gap < 1e-6 and constant_gap < 1e-8, null_holds=shrinking < 1e-8),
+    compare("C1-mean", f"integrated, equal to {close:g} up to T_max",
+            holds=total_gap["as printed"] < close,
+            null_holds=total_gap["without K₀(z) − K₀(z∞)"] < close),
+    compare("C1-differences", f"integrated, equal to {close:g}; constant to {still:g} at D = 1e6",
+            holds=difference_gap < close and constant_gap < still, null_holds=shrinking < still),
     compare("C1-linear", f"exponent {min(linear):.3f} to {max(linear):.3f} in Δ₀ at D = 1e4",
             holds=np.abs(np.array(linear) - 1).max() < 0.05,
             null_holds=np.abs(np.array(linear) - 2).max() < 0.05),
@@ -1342,9 +1344,9 @@ within &= low[4] > 0.5 and high[5] < 1.5
 wild_within = wild[0] < 2 and wild[1] < 2
 rows += [
     compare("C1-bounds", f"|z| ≤ {high[0]:.3f}, Σ|p_j| ≤ {high[1]:.3f}, b in [{low[2]:.3f}, "
-            f"{high[3]:.3f}], |v_j| in [{low[4]:.3f}, {high[5]:.3f}]; 95 runs",
+            f"{high[3]:.3f}], |v_j| in [{low[4]:.3f}, {high[5]:.3f}]; {among}",
             holds=within, null_holds=wild_within),
-    compare("C1-output", f"C = {high[6]:.3f} suffices in 95 runs; the proof gives C ≤ 3",
+    compare("C1-output", f"C = {high[6]:.3f} suffices in {among}; the proof gives C ≤ 3",
             holds=high[6] <= 3, null_holds=high[7] <= 3),
     compare("C2-threshold", f"least D ∝ m^({need_law.slope:.2f}), m = 2, …, 64: it falls",
             holds=need_law.slope < 0.75 and above, null_holds=need_law.slope < 1 and above),
@@ -1355,13 +1357,13 @@ rows += [
 
 # %%
 rows += [
-    compare("C2-norms", f"‖w_j‖² ≥ |δ_j| at all records of 145 runs, {signs_negative} of the q_j "
+    compare("C2-norms", f"‖w_j‖² ≥ |δ_j| at all records of {len(norms)} runs, {signs_negative} of the q_j "
             "through 0", holds=min(norms) > 1 - 1e-9, null_holds=small > 1),
-    compare("C5-independent", f"λ_min ≥ {min(smallest):.1e} in 1500 random sets, d = 2 to 20",
-            holds=min(smallest) > 1e-12, null_holds=abs(coincide["s, s"]) > 1e-12),
+    compare("C5-independent", f"λ_min ≥ {min(smallest):.1e} in {len(ratio)} random sets, "
+            "d = 2 to 20", holds=min(smallest) > 1e-12, null_holds=abs(coincide["s, s"]) > 1e-12),
     compare("C5-uniform", f"λ_min ≥ {certain:.5f} for all pairs π/6 apart, d = 2 (cover)",
             holds=certain > 0, null_holds=abs(coincide["s, s"]) > 1e-12),
-    compare("C5-neighbour", f"λ_min/(1/2 − g) ≤ {max(ratio):.4f} in 1500 random sets",
+    compare("C5-neighbour", f"λ_min/(1/2 − g) ≤ {max(ratio):.4f} in {len(ratio)} random sets",
             holds=max(ratio) <= 1, null_holds=max(null_ratio) <= 1),
     compare("C5-expansion", f"remainder/ϑ³ from {remainder[0]:.4f} on, → −1/6π",
             holds=abs(remainder[0] * 6 * np.pi + 1) < theta[0],
@@ -1378,7 +1380,7 @@ rows += [
     compare("C6-gradient", "|∇L|² ≥ "
             f"{min(bounds[r][1] for r in (0.05, 0.2, 0.4)):.3f} λ₀ L up to r = 0.4",
             holds=min(bounds[r][1] for r in (0.05, 0.2, 0.4)) >= 1, null_holds=barely >= 1),
-    compare("C6-mobility", f"a₁²/D ≥ {min(mobility):.4f} in 50 runs", holds=min(mobility) >= 0.5,
+    compare("C6-mobility", f"a₁²/D ≥ {min(mobility):.4f} in {len(mobility)} runs", holds=min(mobility) >= 0.5,
             null_holds=wrong >= 0.5),
     compare("C6-decay", f"−L̇/(DL) ≥ {plus[:, 0].min():.4f}, λ₀/2 = {lam0 / 2:.4f}",
             holds=plus[:, 0].min() >= lam0 / 2, null_holds=minus[:, 0].min() >= lam0 / 2),
@@ -1387,12 +1389,14 @@ rows += [
             null_holds=rate["others balanced"][:, 1].max() <= 4 / lam0**0.5),
     compare("C7-barrier", f"ℓ_∂ = {edge / (lam_S * 0.01):.3f} λ₀ r²/4 at r = 0.2",
             holds=edge >= lam_S * 0.01, null_holds=edge_twins >= lam_S * 0.01),
-    compare("C7-decay", "all below 1e-8: a start inside (d = 3), a whole training (d = 9)",
-            holds=far[-1] < 1e-8 and rest < 1e-8, null_holds=np.abs(kept.q[-1, 1:]).max() < 1e-8),
+    compare("C7-decay", f"all below {still:g}: a start inside (d = 3), a whole training (d = 9)",
+            holds=far[-1] < still and rest < still,
+            null_holds=np.abs(kept.q[-1, 1:]).max() < still),
 ]
 for eps, name in zip(EPS, ("1e-4", "1e-3", "1e-2", "0.03", "0.05"), strict=True):
-    rows.append(compare(f"D4-near-{name}", f"{table[eps][0]}/10 seeds selected at τ = 50",
-                        holds=table[eps][0] == 10, null_holds=table[eps][1] == 10))
+    rows.append(compare(f"D4-near-{name}", f"{table[eps][0]}/{len(SEEDS)} seeds selected at τ = 50",
+                        holds=table[eps][0] == len(SEEDS),
+                        null_holds=table[eps][1] == len(SEEDS)))
 
 # %%
 ends = np.array([(single[n][million], total[n][million]) for n in SEEDS])
@@ -1400,11 +1404,11 @@ drawn = np.array([v for key, v in pair_end.items()])
 kept_pair = [(v[0] > 0.1) == (share > 1) for (_, share), v in pair_end.items()]
 agrees = all(v[2] < x for (x, _), v in pair_end.items())
 rows += [
-    compare("B08-sign", f"1 % above zero: {sum(sides[0.99])}/5 selected, 1 % below: "
-            f"{sum(sides[1.01])}/5; m = 2, …, 32",
+    compare("B08-sign", f"1 % above zero: {sum(sides[0.99])} of {len(MS)} selected, 1 % below: "
+            f"{sum(sides[1.01])}; m = {MS[0]}, …, {MS[-1]}",
             holds=all(sides[0.99]) and not any(sides[1.01]),
             null_holds=len(set(np.round(limits["q₁ down"], 2))) == 1),
-    compare("B08-gain", f"at most {max(worst.values()):.2f} in 13 kinds, m = 2, 8, 32",
+    compare("B08-gain", f"at most {max(worst.values()):.2f} over all pure kinds, m = 2, 8, 32",
             holds=max(worst.values()) < 2, null_holds=worst[32] > 2 * worst[2]),
     compare("B08-clusters", f"constants within {abs(pair_off):.0e} and {abs(triple_off):.0e} at "
             f"ϑ = {theta[0]:.0e}", holds=abs(pair_off) < 0.01 and abs(triple_off) < 0.01,
@@ -1412,7 +1416,7 @@ rows += [
     compare("B08-antipodal", f"λ_min = {coincide['s, −s']:.4f} for s and −s; three pairs singular",
             holds=coincide["s, −s"] > 1e-12 and abs(coincide["three pairs ±s"]) < 1e-12,
             null_holds=abs(coincide["s, s"]) > 1e-12),
-    compare("B08-slow", f"ten seeds, τ = 1e6: |q_j| up to {ends[:, 0].min():.3f} or more, sum "
+    compare("B08-slow", f"{len(ends)} seeds, τ = 1e6: |q_j| up to {ends[:, 0].min():.3f} or more, sum "
             f"{ends[:, 1].max():.1e} or less",
             holds=ends[:, 0].min() > 0.01 and ends[:, 1].max() < 1e-4,
             null_holds=np.abs(separated.q[million, 1:]).max() > 0.01),
@@ -1421,7 +1425,7 @@ rows += [
 # %%
 text = f"largest |q_j| ≥ {largest.min():.4f} at τ = 1e7, {100 * off.max():.2f} % off the formula"
 rows += [
-    compare("B08-pair", f"{sum(kept_pair)}/12 pairs end on the side that the sign says",
+    compare("B08-pair", f"{sum(kept_pair)} of {len(kept_pair)} pairs end on the side that the sign says",
             holds=all(kept_pair) and agrees, null_holds=bool(np.all(drawn[:, 0] < 0.1))),
     compare("B08-frozen", text, holds=largest.min() > 0.01 and off.max() < 0.05,
             null_holds=largest.max() < 1e-3),

@@ -6,7 +6,6 @@ from notebook_guards import CHAPTERS, ROOT, complaints, read, typed_measurements
 
 CHAPTER_NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
 NOTEBOOKS = [*CHAPTER_NOTEBOOKS, ROOT / "index.ipynb"]
-STILL_TYPED = ("08-perturbed-neurons", "09-gradient-descent")  # to be mended, then removed here
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -14,9 +13,7 @@ def test_a_stored_chapter_passes_every_guard(path):
     assert complaints(path) == []
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in NOTEBOOKS if p.stem not in STILL_TYPED], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_the_ledger_calls_measured_is_computed(path):
     assert typed_measurements(read(path)) == []
 
