@@ -1317,13 +1317,13 @@ most = {name: bool(np.any([same[name][key] for key in near])) for name in same}
 in_time, alone, among = sum(theirs), sum(others_in), f"{len(tested)} runs"
 close, still = 1e-6, 1e-8
 rows = [
-    compare("C4-window", f"{in_time}/{len(theirs)} perturbed runs, {len(tested)} with Δ₀ = m^-1.6/4",
+    compare("C4-window", f"{in_time}/{len(theirs)} perturbed runs, {among} with Δ₀ = m^-1.6/4",
             holds=in_time == len(theirs), null_holds=any(most.values())),
     compare("C4-first", f"another unit in its window in {alone}/{len(theirs)} runs",
             holds=in_time == len(theirs) and alone == 0,
             null_holds=all(k == 0 for k in nearest.values())),
-    compare("C4-size", f"ν = {NU}, a = 1/4, A = 4: {sum(x[-1, 0] for x in inside.values())} of {among} "
-            f"at m = {MS[0]}, …, {MS[-1]} selected by T⋆",
+    compare("C4-size", f"ν = {NU}, a = 1/4, A = 4: {sum(x[-1, 0] for x in inside.values())} of "
+            f"{among} at m = {MS[0]}, …, {MS[-1]} selected by T⋆",
             holds=all(x[-1, 0] for x in inside.values()),
             null_holds=all(windows(run)[100, 0] for run in constant.values())),
     compare("C1-mean", f"integrated, equal to {close:g} up to T_max",
@@ -1357,8 +1357,8 @@ rows += [
 
 # %%
 rows += [
-    compare("C2-norms", f"‖w_j‖² ≥ |δ_j| at all records of {len(norms)} runs, {signs_negative} of the q_j "
-            "through 0", holds=min(norms) > 1 - 1e-9, null_holds=small > 1),
+    compare("C2-norms", f"‖w_j‖² ≥ |δ_j| at all records of {len(norms)} runs, {signs_negative} of "
+            "the q_j through 0", holds=min(norms) > 1 - 1e-9, null_holds=small > 1),
     compare("C5-independent", f"λ_min ≥ {min(smallest):.1e} in {len(ratio)} random sets, "
             "d = 2 to 20", holds=min(smallest) > 1e-12, null_holds=abs(coincide["s, s"]) > 1e-12),
     compare("C5-uniform", f"λ_min ≥ {certain:.5f} for all pairs π/6 apart, d = 2 (cover)",
@@ -1380,8 +1380,8 @@ rows += [
     compare("C6-gradient", "|∇L|² ≥ "
             f"{min(bounds[r][1] for r in (0.05, 0.2, 0.4)):.3f} λ₀ L up to r = 0.4",
             holds=min(bounds[r][1] for r in (0.05, 0.2, 0.4)) >= 1, null_holds=barely >= 1),
-    compare("C6-mobility", f"a₁²/D ≥ {min(mobility):.4f} in {len(mobility)} runs", holds=min(mobility) >= 0.5,
-            null_holds=wrong >= 0.5),
+    compare("C6-mobility", f"a₁²/D ≥ {min(mobility):.4f} in {len(mobility)} runs",
+            holds=min(mobility) >= 0.5, null_holds=wrong >= 0.5),
     compare("C6-decay", f"−L̇/(DL) ≥ {plus[:, 0].min():.4f}, λ₀/2 = {lam0 / 2:.4f}",
             holds=plus[:, 0].min() >= lam0 / 2, null_holds=minus[:, 0].min() >= lam0 / 2),
     compare("C6-motion", f"D|ṡ_j|/L ≤ {plus[:, 1].max():.2f}, 4/√λ₀ = {4 / lam0**0.5:.2f}",
@@ -1393,6 +1393,8 @@ rows += [
             holds=far[-1] < still and rest < still,
             null_holds=np.abs(kept.q[-1, 1:]).max() < still),
 ]
+
+# %%
 for eps, name in zip(EPS, ("1e-4", "1e-3", "1e-2", "0.03", "0.05"), strict=True):
     rows.append(compare(f"D4-near-{name}", f"{table[eps][0]}/{len(SEEDS)} seeds selected at τ = 50",
                         holds=table[eps][0] == len(SEEDS),
@@ -1416,8 +1418,8 @@ rows += [
     compare("B08-antipodal", f"λ_min = {coincide['s, −s']:.4f} for s and −s; three pairs singular",
             holds=coincide["s, −s"] > 1e-12 and abs(coincide["three pairs ±s"]) < 1e-12,
             null_holds=abs(coincide["s, s"]) > 1e-12),
-    compare("B08-slow", f"{len(ends)} seeds, τ = 1e6: |q_j| up to {ends[:, 0].min():.3f} or more, sum "
-            f"{ends[:, 1].max():.1e} or less",
+    compare("B08-slow", f"{len(ends)} seeds, τ = 1e6: |q_j| up to {ends[:, 0].min():.3f} or more, "
+            f"sum {ends[:, 1].max():.1e} or less",
             holds=ends[:, 0].min() > 0.01 and ends[:, 1].max() < 1e-4,
             null_holds=np.abs(separated.q[million, 1:]).max() > 0.01),
 ]
@@ -1425,7 +1427,7 @@ rows += [
 # %%
 text = f"largest |q_j| ≥ {largest.min():.4f} at τ = 1e7, {100 * off.max():.2f} % off the formula"
 rows += [
-    compare("B08-pair", f"{sum(kept_pair)} of {len(kept_pair)} pairs end on the side that the sign says",
+    compare("B08-pair", f"{sum(kept_pair)} of {len(kept_pair)} pairs end as the sign says",
             holds=all(kept_pair) and agrees, null_holds=bool(np.all(drawn[:, 0] < 0.1))),
     compare("B08-frozen", text, holds=largest.min() > 0.01 and off.max() < 0.05,
             null_holds=largest.max() < 1e-3),
