@@ -1,11 +1,14 @@
 """What must hold for a stored notebook.  Each guard returns a list of complaints."""
 
 import ast
+import base64
+import io
 import re
 from pathlib import Path
 
-import jupytext
 import nbformat
+import rerun
+from PIL import Image
 
 from gaugelib import claims
 
@@ -19,10 +22,16 @@ MAX_TEXT = 20_000
 MAX_HTML = 400_000
 CELLS_TO_NUMBERS = 2
 GLUE_PREFIX = "application/papermill.record/"
-TIMING = {"execution", "ExecuteTime", "papermill"}
-PAIRED_METADATA = ("tags", "mystnb")
 # "6000 states", not "m = 8 only" or "π/6 apart"
 TYPED_COUNT = re.compile(r"(?<![\w.=-])(?<!= )(?<!π/)\d+ [a-z]{4,}")
+GLUE = GLUE_PREFIX + "text/plain"
+MIMES = {"text/plain", "text/html", "image/png", claims.MIME, GLUE}  # nbval compares all but PNG
+LEAST_IMAGE = 100  # pixels, in width and in height
+LEAST_ALT_WORDS = 3
+TAGS = {"hide-input", "hide-output", "hide-cell"}  # they fold; others change what nbval compares
+CELL_METADATA = {"tags", "mystnb", "lines_to_next_cell"}  # the last one is jupytext's
+FIGURE_METADATA = {"figure": {"caption", "name"}, "image": {"alt"}}
+STORED = ("outputs", "execution_count")
 
 
 def read(path):
@@ -45,19 +54,22 @@ def shown_text(cell):
     return "\n".join(streams + [text for text in tables if not text.startswith("<Figure size")])
 
 
-def described(cell):
-    metadata = {key: cell.metadata[key] for key in PAIRED_METADATA if key in cell.metadata}
-    return cell.cell_type, cell.source, metadata
+def sourced(cell):
+    """What the .py decides of a cell: everything but what running it stores."""
+    return {key: value for key, value in cell.items() if key not in STORED}
 
 
 def unpaired(notebook, source):
-    """The .py and the .ipynb hold the same cells, sources, tags and figure metadata."""
-    paired = jupytext.read(source, fmt="py:percent")
+    """The .py and the .ipynb hold the same cells: sources, ids, tags and all metadata."""
+    paired = rerun.read_source(source)
     if len(paired.cells) != len(notebook.cells):
         return [f"{len(paired.cells)} cells in the .py, {len(notebook.cells)} in the .ipynb"]
     pairs = enumerate(zip(paired.cells, notebook.cells, strict=True))
-    return [f"cell {n} differs: {b.source[:60]!r}" for n, (a, b) in pairs
-            if described(a) != described(b)]
+    complaints = [f"cell {n} differs: {b.source[:60]!r}" for n, (a, b) in pairs
+                  if sourced(a) != sourced(b)]
+    if {**paired.metadata, "language_info": rerun.LANGUAGE} != notebook.metadata:
+        complaints.append(f"the notebook's metadata are {dict(notebook.metadata)}")
+    return complaints
 
 
 def unexecuted(notebook):
@@ -77,9 +89,35 @@ def failed_outputs(notebook):
     ]
 
 
-def timed(notebook):
-    return [f"a cell stores {sorted(TIMING & set(cell.metadata))}" for cell in notebook.cells
-            if TIMING & set(cell.metadata)]
+def strange_metadata(notebook):
+    """Cells have known tags and keys only: no timing, and nothing that speaks to nbval."""
+    complaints = []
+    for n, cell in enumerate(notebook.cells):
+        mystnb = cell.metadata.get("mystnb", {})
+        strange = set(cell.metadata) - CELL_METADATA | set(cell.metadata.get("tags", [])) - TAGS
+        strange |= set(mystnb) - set(FIGURE_METADATA)
+        for key, known in FIGURE_METADATA.items():
+            strange |= set(mystnb.get(key, {})) - known
+        complaints += [f"cell {n} is marked {mark!r}" for mark in sorted(strange)]
+    return complaints
+
+
+def unchecked(notebook):
+    """A comment such as NBVAL_SKIP would let any output pass."""
+    return [f"cell {cell.execution_count} speaks to nbval" for cell in code_cells(notebook)
+            if "nbval" in cell.source.lower()]
+
+
+def strange_outputs(notebook):
+    """Outputs are of known kinds, and only glue carries metadata: its own name."""
+    complaints = []
+    for cell in code_cells(notebook):
+        for output in (output for output in cell.outputs if "data" in output):
+            strange = set(output.data) - MIMES
+            complaints += [f"cell {cell.execution_count} stores {mime}" for mime in sorted(strange)]
+            if set(output.metadata) - ({"scrapbook"} if GLUE in output.data else set()):
+                complaints.append(f"cell {cell.execution_count} stores {dict(output.metadata)}")
+    return complaints
 
 
 def oversized(path):
@@ -113,7 +151,32 @@ def long_outputs(notebook):
 
 
 def images(cell):
-    return sum("image/png" in data or "image/svg+xml" in data for data in bundles(cell))
+    return [data["image/png"] for data in bundles(cell) if "image/png" in data]
+
+
+def picture_complaint(stored):
+    """Why a stored PNG is no picture; None if it decodes to its end and shows something."""
+    try:
+        png = base64.b64decode(stored, validate=False)
+        Image.open(io.BytesIO(png), formats=["PNG"]).verify()
+        picture = Image.open(io.BytesIO(png), formats=["PNG"]).convert("RGB")
+    except (OSError, SyntaxError, ValueError) as error:
+        return f"a broken PNG ({type(error).__name__})"
+    if min(picture.size) < LEAST_IMAGE:
+        return f"an image of {picture.size} pixels"
+    if all(low == high for low, high in picture.getextrema()):
+        return "an image of one colour"
+    return None
+
+
+def broken_images(notebook):
+    found = [(cell, picture_complaint(png)) for cell in code_cells(notebook)
+             for png in images(cell)]
+    return [f"cell {cell.execution_count} stores {fault}" for cell, fault in found if fault]
+
+
+def says_something(alt):
+    return len(set(re.findall(r"[^\W\d_]{2,}", alt.lower()))) >= LEAST_ALT_WORDS
 
 
 def figure_complaints(cell, next_cells):
@@ -121,10 +184,10 @@ def figure_complaints(cell, next_cells):
     metadata = cell.metadata.get("mystnb", {})
     figure, image = metadata.get("figure", {}), metadata.get("image", {})
     faults = {
-        f"{images(cell)} images": images(cell) != 1,
+        f"{len(images(cell))} images": len(images(cell)) != 1,
         "no caption": not figure.get("caption", "").strip(),
         "no name": not figure.get("name", "").startswith("fig-"),
-        "no alt text": len(image.get("alt", "")) < 10,
+        "no alt text in words": not says_something(image.get("alt", "")),
         "no printed numbers in it or after it": not any(
             re.search(r"\d", shown_text(near)) for near in [cell, *next_cells]
         ),
@@ -149,7 +212,7 @@ def raw_glue(notebook):
         for cell in code_cells(notebook)
         for data in bundles(cell)
         for mime, value in data.items()
-        if mime.startswith(GLUE_PREFIX) and not (mime.endswith("text/plain") and value[0] in "'\"")
+        if mime.startswith(GLUE_PREFIX) and not (mime == GLUE and value[0] in "'\"")
     ]
 
 
@@ -179,9 +242,14 @@ def typed_measurements(notebook):
     return complaints
 
 
+GUARDS = (
+    unexecuted, failed_outputs, strange_metadata, unchecked, strange_outputs, long_code,
+    long_outputs, bare_figures, broken_images, raw_glue,
+)
+
+
 def complaints(path):
     """Everything that is wrong with a stored notebook and its pair."""
     notebook = read(path)
-    guards = (unexecuted, failed_outputs, timed, long_code, long_outputs, bare_figures, raw_glue)
     found = unpaired(notebook, path.with_suffix(".py")) + oversized(path)
-    return found + [complaint for guard in guards for complaint in guard(notebook)]
+    return found + [complaint for guard in GUARDS for complaint in guard(notebook)]

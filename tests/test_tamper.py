@@ -1,5 +1,7 @@
 """The guards and nbval notice what they are there for."""
 
+import base64
+import io
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import nbformat
 import notebook_guards
 import pytest
 import rerun
+from PIL import Image
 
 TRIAL = '''\
 # %%
@@ -31,7 +34,7 @@ print("largest", max(values))
 def trial(tmp_path_factory):
     """A small chapter, stored by our own runner."""
     source = tmp_path_factory.mktemp("trial") / "01-trial.py"
-    source.write_text(TRIAL)
+    source.write_text(TRIAL, encoding="utf-8")
     rerun.rerun(source)
     return source.with_suffix(".ipynb")
 
@@ -40,7 +43,8 @@ def nbval_passes(path):
     command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider",
                "-c", str(notebook_guards.ROOT / "pyproject.toml"),
                "--rootdir", str(path.parent), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8",
+                          cwd=path.parent)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.returncode == 0
 
@@ -62,7 +66,7 @@ def tampered(path, folder, change):
     change(notebook)
     copy = folder / path.name
     nbformat.write(notebook, copy)
-    copy.with_suffix(".py").write_text(path.with_suffix(".py").read_text())
+    copy.with_suffix(".py").write_bytes(path.with_suffix(".py").read_bytes())
     return copy
 
 
@@ -90,6 +94,10 @@ def forget_an_execution_count(notebook):
     notebook.cells[0].execution_count = None
 
 
+def repeat_an_execution_count(notebook):
+    notebook.cells[1].execution_count = 1
+
+
 def edit_a_source(notebook):
     notebook.cells[-1].source += "  # edited"
 
@@ -110,6 +118,82 @@ def store_timing(notebook):
     notebook.cells[0].metadata["execution"] = {"iopub.status.busy": "now"}
 
 
+def tag_for_nbval(notebook):
+    notebook.cells[0].metadata["tags"] = ["nbval-ignore-output"]
+
+
+def allow_an_exception(notebook):
+    notebook.cells[0].metadata["tags"] = ["raises-exception"]
+
+
+def comment_for_nbval(notebook):
+    notebook.cells[0].source += "\n# NBVAL_IGNORE_OUTPUT"
+
+
+def comment_for_nbval_in_small_letters(notebook):
+    notebook.cells[0].source = "#nbval_skip\n" + notebook.cells[0].source
+
+
+def resize_the_figure(notebook):
+    notebook.cells[1].metadata["mystnb"]["image"]["width"] = "1px"
+
+
+def set_other_options(notebook):
+    notebook.cells[1].metadata["mystnb"]["remove_code_outputs"] = True
+
+
+def store_latex(notebook):
+    notebook.cells[0].outputs.append(
+        nbformat.v4.new_output("display_data", data={"text/latex": "$1$"}))
+
+
+def resize_the_output(notebook):
+    notebook.cells[1].outputs[0].metadata["image/png"] = {"width": 1}
+
+
+def store_a_picture(notebook, png):
+    notebook.cells[1].outputs[0].data["image/png"] = base64.b64encode(png).decode("ascii")
+
+
+def picture(notebook):
+    return base64.b64decode(notebook.cells[1].outputs[0].data["image/png"])
+
+
+def store_a_signature_only(notebook):
+    store_a_picture(notebook, picture(notebook)[:8])
+
+
+def cut_the_picture(notebook):
+    store_a_picture(notebook, picture(notebook)[:-40])
+
+
+def change_a_byte_of_the_picture(notebook):
+    png = bytearray(picture(notebook))
+    png[len(png) // 2] ^= 1
+    store_a_picture(notebook, bytes(png))
+
+
+def store_another_kind_of_picture(notebook):
+    gif = io.BytesIO()
+    Image.open(io.BytesIO(picture(notebook))).convert("P").save(gif, "GIF")
+    store_a_picture(notebook, gif.getvalue())
+
+
+def drawn(width, height, other=(0, 0, 0)):
+    image, png = Image.new("RGB", (width, height), (255, 255, 255)), io.BytesIO()
+    image.putpixel((0, 0), other)
+    image.save(png, "PNG")
+    return png.getvalue()
+
+
+def store_a_blank_picture(notebook):
+    store_a_picture(notebook, drawn(200, 200, other=(255, 255, 255)))
+
+
+def store_a_tiny_picture(notebook):
+    store_a_picture(notebook, drawn(200, 99))
+
+
 def drop_the_image(notebook):
     notebook.cells[1].outputs = []
 
@@ -120,6 +204,10 @@ def drop_the_caption(notebook):
 
 def drop_the_alt_text(notebook):
     del notebook.cells[1].metadata["mystnb"]["image"]
+
+
+def describe_in_noise(notebook):
+    notebook.cells[1].metadata["mystnb"]["image"]["alt"] = "xxxxxxxxxx xxxxxxxxxx 12 34 a b c"
 
 
 def drop_the_numbers(notebook):
@@ -157,12 +245,28 @@ def type_a_count(notebook):
 
 GUARDED = [
     (forget_an_execution_count, notebook_guards.unexecuted),
+    (repeat_an_execution_count, notebook_guards.unexecuted),
     (store_stderr, notebook_guards.failed_outputs),
     (store_an_error, notebook_guards.failed_outputs),
-    (store_timing, notebook_guards.timed),
+    (store_timing, notebook_guards.strange_metadata),
+    (tag_for_nbval, notebook_guards.strange_metadata),
+    (allow_an_exception, notebook_guards.strange_metadata),
+    (resize_the_figure, notebook_guards.strange_metadata),
+    (set_other_options, notebook_guards.strange_metadata),
+    (comment_for_nbval, notebook_guards.unchecked),
+    (comment_for_nbval_in_small_letters, notebook_guards.unchecked),
+    (store_latex, notebook_guards.strange_outputs),
+    (resize_the_output, notebook_guards.strange_outputs),
+    (store_a_signature_only, notebook_guards.broken_images),
+    (cut_the_picture, notebook_guards.broken_images),
+    (change_a_byte_of_the_picture, notebook_guards.broken_images),
+    (store_another_kind_of_picture, notebook_guards.broken_images),
+    (store_a_blank_picture, notebook_guards.broken_images),
+    (store_a_tiny_picture, notebook_guards.broken_images),
     (drop_the_image, notebook_guards.bare_figures),
     (drop_the_caption, notebook_guards.bare_figures),
     (drop_the_alt_text, notebook_guards.bare_figures),
+    (describe_in_noise, notebook_guards.bare_figures),
     (drop_the_numbers, notebook_guards.bare_figures),
     (glue_a_float, notebook_guards.raw_glue),
     (write_a_long_cell, notebook_guards.long_code),
@@ -175,22 +279,66 @@ GUARDED = [
 
 
 @pytest.mark.parametrize(("change", "guard"), GUARDED, ids=lambda function: function.__name__)
-def test_a_guard_notices(trial, change, guard):
-    notebook = notebook_guards.read(trial)
-    assert guard(notebook) == []
-    change(notebook)
-    assert guard(notebook) != []
+def test_a_guard_notices_and_its_complaint_is_among_all(trial, tmp_path, change, guard):
+    assert guard(notebook_guards.read(trial)) == []
+    copy = tampered(trial, tmp_path, change)
+    found = guard(notebook_guards.read(copy))
+    assert found != [] and set(found) <= set(notebook_guards.complaints(copy))
 
 
-@pytest.mark.parametrize("change", [edit_a_source, drop_a_cell, drop_the_caption])
-def test_the_pair_guard_notices(trial, change):
-    notebook = notebook_guards.read(trial)
-    change(notebook)
-    assert notebook_guards.unpaired(notebook, trial.with_suffix(".py")) != []
+def test_every_guard_is_tried():
+    assert {guard for _, guard in GUARDED} == set(notebook_guards.GUARDS)
+
+
+def rename_a_cell(notebook):
+    notebook.cells[0].id = "another"
+
+
+def mark_a_cell(notebook):
+    notebook.cells[0].metadata["editable"] = False
+
+
+def change_the_kernel(notebook):
+    notebook.metadata["kernelspec"] = {"display_name": "Another", "name": "another"}
+
+
+def change_the_language(notebook):
+    notebook.metadata.language_info.name = "julia"
+
+
+@pytest.mark.parametrize("change", [
+    edit_a_source, drop_a_cell, drop_the_caption, rename_a_cell, mark_a_cell, change_the_kernel,
+    change_the_language,
+])
+def test_the_pair_guard_notices_and_its_complaint_is_among_all(trial, tmp_path, change):
+    copy = tampered(trial, tmp_path, change)
+    found = notebook_guards.unpaired(notebook_guards.read(copy), copy.with_suffix(".py"))
+    assert found != [] and set(found) <= set(notebook_guards.complaints(copy))
+
+
+def test_a_mark_for_nbval_in_both_files_is_noticed(trial, tmp_path):
+    """Then the pair agrees, and nbval passes whatever is stored."""
+    for place, source in enumerate((
+        TRIAL.replace("# %%", '# %% tags=["nbval-ignore-output"]', 1),
+        TRIAL.replace("# %%", "# %%\n# NBVAL_IGNORE_OUTPUT", 1),
+    )):
+        chapter = tmp_path / f"{place}-trial.py"
+        chapter.write_text(source, encoding="utf-8")
+        notebook = rerun.read_source(chapter)
+        stored = notebook_guards.read(trial)
+        for cell, old in zip(notebook.cells, stored.cells, strict=True):
+            cell.outputs, cell.execution_count = old.outputs, old.execution_count
+        notebook.metadata.language_info = rerun.LANGUAGE
+        notebook.cells[0].outputs[0].text = "values 0\n"
+        nbformat.write(notebook, chapter.with_suffix(".ipynb"))
+        (complaint,) = notebook_guards.complaints(chapter.with_suffix(".ipynb"))
+        assert "nbval" in complaint
 
 
 def test_the_size_guard_notices(trial, tmp_path):
     def grow(notebook):
         notebook.cells[0].outputs[0].text = "1" * notebook_guards.MAX_BYTES
 
-    assert notebook_guards.oversized(tampered(trial, tmp_path, grow)) != []
+    copy = tampered(trial, tmp_path, grow)
+    (found,) = notebook_guards.oversized(copy)
+    assert found in notebook_guards.complaints(copy)
