@@ -28,6 +28,12 @@ LEDGER = [
     entry("below", "bound", "< 2", tol=0.5, tol_reason="grid"),
     entry("above", "bound", "> 0.9", tol=0.05, tol_reason="grid"),
     entry("worded", "bound", "≤ 1.5", null="balanced start"),
+    entry("least", "bound", "≥ 1.5"),
+    entry("below-or-on", "bound", "≤ 1.5", tol=0.25, tol_reason="grid"),
+    entry("above-or-on", "bound", "≥ 1.5", tol=0.25, tol_reason="grid"),
+    entry("tiny", "bound", "< 5e-9", tol=1e-9, tol_reason="rounding"),
+    entry("tinier", "bound", "< 5e-10", tol=1e-10, tol_reason="rounding"),
+    entry("half", "number", "0.5", tol=0.25, tol_reason="grid"),
     entry("inequality", "bound", null="balanced start"),
     entry("count", "count", "20/20", null="20/20"),
     entry("spread", "count", "15/20", tol=3, tol_reason="binomial spread"),
@@ -96,6 +102,8 @@ def test_a_printed_bound_is_strict_where_it_says_so():
     assert judged("r2", 0.9999, note="on the bound")[0] == "differs"
     assert judged("worded", 1.5, null_holds=False) == ("holds", "1.5")
     assert judged("worded", 1.50001, null_holds=False, note="above")[0] == "differs"
+    assert judged("least", 1.5) == ("holds", "1.5")
+    assert judged("least", 1.49999, note="below")[0] == "differs"
 
 
 def test_a_bound_at_rounding_level_is_judged_with_slack_and_shown_without_noise():
@@ -109,6 +117,20 @@ def test_slack_widens_a_bound_on_its_own_side():
     assert judged("below", 2.6, note="too much")[0] == "differs"
     assert judged("above", 0.86) == ("within", "0.86")
     assert judged("above", 0.84, note="too little")[0] == "differs"
+    assert judged("below-or-on", 1.75) == ("within", "1.75")
+    assert judged("below-or-on", 1.76, note="too much")[0] == "differs"
+    assert judged("above-or-on", 1.25) == ("within", "1.25")
+    assert judged("above-or-on", 1.24, note="too little")[0] == "differs"
+
+
+def test_a_number_at_its_tolerance_is_within():
+    for value, verdict in ((0.75, "within"), (0.25, "within"), (0.76, "differs")):
+        assert judged("half", value, note="-")[0] == verdict
+
+
+def test_only_a_bound_below_what_any_machine_repeats_hides_the_value():
+    assert judged("tiny", 2e-9) == ("within", "2e-09")
+    assert judged("tinier", 2e-10) == ("within", "< 6e-10")
 
 
 def test_counts_are_compared_as_fractions():
@@ -313,6 +335,8 @@ def test_collecting_refuses_unknown_repeated_and_misplaced_claims(tmp_path, monk
         claims.collect([home, twice])
     with pytest.raises(ValueError, match="slope is owed by 06, not by 05-other"):
         claims.collect([stored(tmp_path / "05-other.ipynb", data)])
+    with pytest.raises(ValueError, match="slope is owed by 06, not by 061-other"):
+        claims.collect([stored(tmp_path / "061-other.ipynb", data)])
     del ledger["slope"]
     with pytest.raises(ValueError, match="'slope'"):
         claims.collect([home])

@@ -107,6 +107,16 @@ def test_jacobian_is_right_where_directions_coincide_or_oppose(d):
     assert np.abs(found - flows.hessian(a, turned, teacher)).max() < 1e-7
 
 
+@pytest.mark.parametrize("alpha", [1e-5, 1e-8, 1e-12])
+def test_hessian_keeps_its_digits_at_tiny_angles(alpha):
+    """One student, one teacher: d2L/dw2 = a^2 I/2 - (a b sin(alpha)/pi) n n^T, n across w."""
+    a, b, w = alpha, 2.0, np.array([[1.0, 0.0]])  # so that both terms are of one size
+    teacher = Teacher(np.array([b]), plane_direction(np.array([alpha])))
+    found = flows.hessian(np.array([a]), w, teacher)[1:, 1:]
+    expected = np.diag([a**2 / 2, a**2 / 2 - a * b * np.sin(alpha) / np.pi])
+    assert np.abs(found - expected).max() < 1e-13 * a**2
+
+
 @settings(max_examples=60)
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 10**6), st.booleans())
 def test_force_in_the_plane_by_sorting_equals_that_over_pairs(m, n, seed, on_axes):

@@ -236,6 +236,18 @@ def test_redundant_norm_leaves_out_the_designated_unit_unless_told(spread):
             measure.redundant_norm(start, unit)
 
 
+def test_redundant_norm_is_zero_where_the_others_cancel():
+    """x = [x]_+ - [-x]_+, and three unit vectors at 120 degrees add to zero; their squared norm
+    is then a rounding error of either sign."""
+    for turn in np.linspace(0, 1, 50):
+        thirds = plane_direction(turn + np.array([0, 2, 4]) * np.pi / 3)
+        s = np.concatenate([plane_direction(np.zeros(1)), thirds, -thirds])
+        q, delta = np.array([1.0, 1, 1, 1, -1, -1, -1]), np.repeat([1.0, -1.0], [1, 6])
+        problem = Problem(Teacher(np.ones(1), np.eye(2)[:1]), Students(q, s, delta), 1.0)
+        start = solve(flows.population(problem), np.array([0, 1e-3])).at(slice(0, 1))
+        assert 0 <= measure.redundant_norm(start)[0] < 1e-7
+
+
 def test_imbalance_drifts_by_the_square_of_the_step_as_C4_says(spread):
     h, D = 0.05, spread.D
     a, w = spread.weights()
@@ -262,6 +274,15 @@ def test_the_parts_of_the_dissipation_add_up_to_the_loss_removed(describe):
     assert_allclose(removed, loss[0] - loss, atol=1e-10)
     assert (np.diff(parts.coefficient, axis=0) >= 0).all()
     assert (np.diff(parts.direction, axis=0) >= 0).all()
+
+
+def test_dissipation_is_followed_where_the_solver_wants_a_jacobian():
+    """Late in training LSODA turns to its stiff method; the flow's own Jacobian is too small."""
+    parts = measure.dissipation(flows.population(duplicates(3, 8, 0.7)), [0, 50, 100])
+    loss = parts.trajectory.loss
+    assert loss[-1] < 1e-4 * loss[0]
+    removed = (parts.coefficient + parts.direction).sum(axis=1)
+    assert_allclose(removed, loss[0] - loss, atol=1e-12)
 
 
 def test_dissipation_is_the_integral_of_the_rates_of_each_unit(spread):

@@ -72,6 +72,14 @@ def test_units_and_teachers_out_of_range_raise(path, measure, unit):
         getattr(path, measure)(0, unit)
 
 
+def test_a_student_very_near_the_line_of_its_teacher_has_a_side():
+    for start in (1e-12, 1e-6, 1e-3, np.pi - 1e-3, np.pi - 1e-6):
+        students = Students(np.array([0.5]), plane_direction(np.array([start])), 1.0)
+        problem = Problem(Teacher(np.ones(1), np.eye(2)[:1]), students, 1.0)
+        path = solve(flows.population(problem), [0, 1e-3])
+        assert path.signed_angle(0)[0] == path.angle(0)[0] == pytest.approx(start, abs=1e-15)
+
+
 def test_a_student_along_its_teacher_has_no_side():
     teacher = Teacher(np.ones(1), np.array([[0.6, 0.8]]))
     s = np.concatenate([teacher.u, -teacher.u, plane_direction(np.zeros(1))])
