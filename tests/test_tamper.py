@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import sys
+import zlib
 
 import nbformat
 import notebook_guards
@@ -164,7 +165,7 @@ def store_a_signature_only(notebook):
 
 
 def cut_the_picture(notebook):
-    store_a_picture(notebook, picture(notebook)[:-40])
+    store_a_picture(notebook, picture(notebook)[:-6])
 
 
 def change_a_byte_of_the_picture(notebook):
@@ -184,6 +185,15 @@ def drawn(width, height, other=(0, 0, 0)):
     image.putpixel((0, 0), other)
     image.save(png, "PNG")
     return png.getvalue()
+
+
+def spoil_the_pixels(notebook):
+    """Every checksum of the file is right, but the pixels do not unpack."""
+    png = bytearray(drawn(200, 200))
+    end = 41 + int.from_bytes(png[33:37], "big")  # of the one chunk of pixels, after the header
+    png[41:45] = b"none"
+    png[end:end + 4] = zlib.crc32(png[37:end]).to_bytes(4, "big")
+    store_a_picture(notebook, bytes(png))
 
 
 def store_a_blank_picture(notebook):
@@ -259,6 +269,7 @@ GUARDED = [
     (resize_the_output, notebook_guards.strange_outputs),
     (store_a_signature_only, notebook_guards.broken_images),
     (cut_the_picture, notebook_guards.broken_images),
+    (spoil_the_pixels, notebook_guards.broken_images),
     (change_a_byte_of_the_picture, notebook_guards.broken_images),
     (store_another_kind_of_picture, notebook_guards.broken_images),
     (store_a_blank_picture, notebook_guards.broken_images),
