@@ -35,7 +35,7 @@ def build_book(target):
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [jupyter_book, "build", ROOT, "--all", "-W", "-n", "--keep-going",
                "--path-output", target]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
 
 

@@ -19,7 +19,7 @@ def test_no_page_has(book, guard):
 
 def test_the_guards_notice_a_bad_page(tmp_path):
     page = tmp_path / "page.html"
-    page.write_text(BROKEN)
+    page.write_text(BROKEN, encoding="utf-8")
     assert page_guards.broken_links(page) == [
         "#nowhere: no such anchor", "missing.html: no such page",
     ]

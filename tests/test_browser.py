@@ -44,7 +44,7 @@ FIGURES = """() => [...document.querySelectorAll('article svg')].map(e => e.oute
 
 
 def page_names():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     return [toc["root"]] + [c["file"] for part in toc["parts"] for c in part["chapters"]]
 
 

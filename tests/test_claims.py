@@ -235,13 +235,13 @@ chapter = "01"
 
 def test_a_ledger_file_is_read_and_its_mistakes_are_refused(tmp_path):
     one, two = tmp_path / "one.toml", tmp_path / "two.toml"
-    one.write_text(TOML)
-    two.write_text("")
+    one.write_text(TOML, encoding="utf-8")
+    two.write_text("", encoding="utf-8")
     assert [(c.id, c.paper) for c in claims.read([one, two]).values()] == [("A", "one")]
-    two.write_text(TOML)
+    two.write_text(TOML, encoding="utf-8")
     with pytest.raises(ValueError, match="'A' appears twice"):
         claims.read([one, two])
-    two.write_text(TOML + 'nul = "x"\n')
+    two.write_text(TOML + 'nul = "x"\n', encoding="utf-8")
     with pytest.raises(ValueError, match="'nul'.*'A' of two.toml"):
         claims.read([two])
 

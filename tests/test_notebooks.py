@@ -23,7 +23,7 @@ def test_every_source_has_a_notebook_and_every_notebook_a_source():
 
 
 def test_the_table_of_contents_lists_every_chapter():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     listed = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
     assert {f"chapters/{path.stem}" for path in CHAPTER_NOTEBOOKS} == {
         file for file in listed if file.startswith("chapters/")

@@ -19,22 +19,22 @@ TOOLS = Path(rerun.__file__).parent
 @pytest.fixture
 def chapter(tmp_path):
     source = tmp_path / "01-trial.py"
-    source.with_suffix(".ipynb").write_text("what was there before")
+    source.with_suffix(".ipynb").write_text("what was there before", encoding="utf-8")
     return source
 
 
 def test_a_chapter_that_writes_to_stderr_is_not_stored(chapter):
-    chapter.write_text("# %%\nimport sys\n\nprint('oh', file=sys.stderr)\n")
+    chapter.write_text("# %%\nimport sys\n\nprint('oh', file=sys.stderr)\n", encoding="utf-8")
     with pytest.raises(rerun.StderrError):
         rerun.rerun(chapter)
-    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"
+    assert chapter.with_suffix(".ipynb").read_text(encoding="utf-8") == "what was there before"
 
 
 def test_a_chapter_that_fails_is_not_stored(chapter):
-    chapter.write_text("# %%\n1 / 0\n")
+    chapter.write_text("# %%\n1 / 0\n", encoding="utf-8")
     with pytest.raises(rerun.CellExecutionError):
         rerun.rerun(chapter)
-    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"
+    assert chapter.with_suffix(".ipynb").read_text(encoding="utf-8") == "what was there before"
 
 
 def test_the_kernel_is_this_python_with_one_thread_and_its_figures(chapter, monkeypatch):
@@ -42,16 +42,17 @@ def test_the_kernel_is_this_python_with_one_thread_and_its_figures(chapter, monk
     chapter.write_text(
         "# %%\nimport os\nimport sys\n\n"
         "print(sys.executable, os.environ['OMP_NUM_THREADS'])\n"
-        "print('agg' in os.environ.get('MPLBACKEND', ''))\n"
+        "print('agg' in os.environ.get('MPLBACKEND', ''))\n",
+        encoding="utf-8",
     )
     notebook = rerun.rerun(chapter)
     assert notebook.cells[0].outputs[0].text == f"{sys.executable} 1\nFalse\n"
 
 
 def test_equal_cells_have_different_ids_and_an_edit_changes_one_id_only(chapter):
-    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 2\n")
+    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 2\n", encoding="utf-8")
     before = [cell.id for cell in rerun.read_source(chapter).cells]
-    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 3\n")
+    chapter.write_text("# %%\nx = 1\n\n# %%\nx = 1\n\n# %%\ny = 3\n", encoding="utf-8")
     after = [cell.id for cell in rerun.read_source(chapter).cells]
     assert len(set(before)) == 3
     assert before[:2] == after[:2] and before[2] != after[2]
@@ -68,7 +69,8 @@ def test_the_scoreboard_runs_after_the_chapters_and_the_index_last(tmp_path):
 def reporting(path, **measured):
     rows = [{"id": claim, "where": "", "printed": "", "measured": text, "verdict": "holds",
              "null_passes": None} for claim, text in measured.items()]
-    path.write_text(json.dumps({"cells": [{"outputs": [{"data": {claims.MIME: rows}}]}]}))
+    cells = [{"outputs": [{"data": {claims.MIME: rows}}]}]
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     return rerun.ledger(path)
 
 
