@@ -115,8 +115,9 @@ print(f"{'all':22}" + "".join(f"{n:9d}" for n in counts.sum(axis=0)) + f"{counts
 # %% [markdown]
 # ## Every claim
 #
-# Choose a chapter, a verdict, what became of the null, or type a part of the text. The link in the
-# last column leads to the row in its chapter, below the code that measured it.
+# Choose a chapter, a verdict, what became of the null, or type a part of the text or of a claim's id
+# in the ledger. The link in the last column leads to the row in its chapter, below the code that
+# measured it.
 
 
 # %% tags=["hide-input"]
@@ -137,7 +138,7 @@ def line(claim):
     )
     source = "this book" if claim.paper == "beyond" else "the paper"
     words = (owed, row.verdict, null_word(row) if stem else "not yet judged", source)
-    return interactive.Line(cells, words)
+    return interactive.Line(cells, words, claim.id)
 
 
 # %% tags=["hide-input"]

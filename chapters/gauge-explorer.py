@@ -146,8 +146,8 @@ display(HTML(page))
 # %% [markdown]
 # ## The page in numbers
 #
-# The first frame is the paper's case, $D = 32$, $m = 8$, $\phi = \pi/4$. (The page itself
-# stores each value as the nearest of 4001 steps of its axis.)
+# The first frame is the paper's case, $D = 32$, $m = 8$, $\phi = \pi/4$. (On the page itself every
+# value is rounded to the digits that stand beside the reading line.)
 
 # %%
 here = STRENGTHS.index(32), WIDTHS.index(8), DEGREES.index(45)

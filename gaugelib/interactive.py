@@ -8,13 +8,14 @@ all else is drawn in the colour of the text.
 
 import html
 import json
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gaugelib.checks import finite
 
-LEVELS = 4000  # divides evenly by 2, 4, 8, 16 and 32, so that 1/m is kept exactly
+LEVELS = 4000  # steps of an axis, of the 4095 that two letters can count
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 DASHES = ("none", "7 4", "2 3")
@@ -78,8 +79,38 @@ def decode(text, low, high):
     return low + (high - low) * (letters @ [64, 1]) / LEVELS
 
 
+def digits_shown(axis, power=False):
+    """How many digits :func:`encode` carries: of v after the point, or with ``power`` of 10^v.
+
+    A value rounded to so many is read back as it was rounded, because half a step of the axis
+    is less than half a unit of the last digit.
+    """
+    half_step = (axis.high - axis.low) / (2 * LEVELS)
+    error = 10**half_step - 1 if power else half_step  # of 10^v: relative
+    digits = math.ceil(-math.log10(2 * error)) - 1
+    if digits < power:
+        raise ValueError(f"axis must be short enough to show a digit, got {axis!r}")
+    return digits
+
+
+def rounded(values, axis, power=False):
+    """Values (...) rounded to :func:`digits_shown`; with ``power`` it is 10^v that is rounded.
+
+    A power above the low end of the axis, which is read as "at most", stays a step above it.
+    """
+    values, digits = finite("values", values), digits_shown(axis, power)
+    if not power:
+        return np.round(values, digits)
+    exponent = np.floor(values)
+    near = exponent + np.log10(np.round(10 ** (values - exponent), digits - 1))
+    first = axis.low + (axis.high - axis.low) / LEVELS
+    return np.where(values > axis.low, np.maximum(near, first), near)
+
+
 def slider(name, controls, cursor, x, x_axis, panels):
     """HTML of panels whose curves follow sliders; one more slider moves the reading line.
+
+    What is drawn and read is rounded to :func:`digits_shown`, every digit right.
 
     Parameters
     ----------
@@ -101,8 +132,9 @@ def slider(name, controls, cursor, x, x_axis, panels):
     if len(cursor.texts) != x.size:
         raise ValueError(f"cursor needs {x.size} texts, got {len(cursor.texts)}")
     curves = [(panel.axis, series) for panel in panels for series in panel.series]
+    exact = [(rounded(s.values, axis, s.power), axis) for axis, s in curves]
     frames = [
-        "".join(encode(s.values[index], axis.low, axis.high) for axis, s in curves)
+        "".join(encode(values[index], axis.low, axis.high) for values, axis in exact)
         for index in np.ndindex(shape)
     ]
     data = {
@@ -114,7 +146,8 @@ def slider(name, controls, cursor, x, x_axis, panels):
         "top": TOP,
         "height": HEIGHT - TOP - BOTTOM,
         "curves": [
-            {"name": s.name, "low": axis.low, "high": axis.high, "power": s.power}
+            {"name": s.name, "low": axis.low, "high": axis.high, "power": s.power,
+             "digits": digits_shown(axis, s.power)}
             for axis, s in curves
         ],
         "frames": frames,
@@ -235,9 +268,11 @@ _SLIDER_SCRIPT = """
   };
   const written = (curve, part) => {
     const value = curve.low + (curve.high - curve.low) * part;
-    if (!curve.power) return `${curve.name} = ${value.toFixed(3).replace("-", "\\u2212")}`;
-    if (part === 0) return `${curve.name} \\u2264 1e${curve.low}`;
-    return `${curve.name} = ${(10 ** value).toPrecision(2)}`;
+    if (curve.power && part === 0) return `${curve.name} \\u2264 1e${curve.low}`;
+    const digits = curve.digits;
+    const text = curve.power ? (10 ** value).toPrecision(digits) : value.toFixed(digits);
+    const signed = Number(text) === 0 ? text.replace("-", "") : text.replace(/^-/, "\\u2212");
+    return `${curve.name} = ${signed}`;
   };
   const show = () => {
     const places = inputs.map(input => Number(input.value)), cursor = places.at(-1);
@@ -262,15 +297,17 @@ _SLIDER_SCRIPT = """
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table: its cells as HTML, and one word for each filter."""
+    """A line of a table: its cells as HTML, one word for each filter, and an id to search for."""
 
     cells: tuple
     words: tuple
+    id: str = ""
 
 
 def filter_table(name, headings, lines, filters, *, label, unit):
     """HTML of a table with one choice for each filter, a search of its text, and a live count.
 
+    The search knows no case and one minus sign, and looks into the ids of the lines as well.
     ``filters`` names what ``Line.words`` hold; the choices are the words in order of appearance.
     ``label`` describes the table, ``unit`` is what its lines are called ("claims").
     """
@@ -285,7 +322,8 @@ def filter_table(name, headings, lines, filters, *, label, unit):
     )
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in headings)
     body = "".join(
-        f"<tr data-words='{html.escape(json.dumps(line.words, ensure_ascii=False))}'>"
+        f"<tr data-words='{html.escape(json.dumps(line.words, ensure_ascii=False))}' "
+        f"data-id='{html.escape(line.id)}'>"
         + "".join(f"<td>{cell}</td>" for cell in line.cells)
         + "</tr>"
         for line in lines
@@ -296,6 +334,7 @@ def filter_table(name, headings, lines, filters, *, label, unit):
         f'<div><label for="{name}-text">Text</label>'
         f'<input type="search" id="{name}-text" autocomplete="off"></div>'
         f'<button type="button">Show all</button></div>'
+        "<noscript><p>The filter needs JavaScript; this is the whole table.</p></noscript>"
         f'<p role="status" aria-live="polite">{len(lines)} of {len(lines)} {html.escape(unit)}</p>'
         f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
         f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -317,10 +356,15 @@ _FILTER_SCRIPT = """
   const controls = root.querySelector(".filter-controls");
   const selects = [...root.querySelectorAll("select")];
   const search = root.querySelector("input"), count = root.querySelector("[role=status]");
-  const rows = [...root.querySelectorAll("tbody tr")].map(row => (
-    {row, words: JSON.parse(row.dataset.words), text: row.textContent.toLowerCase()}));
+  const plain = text =>
+    text.normalize("NFKC").toLowerCase().replace(/[\\u2010-\\u2015\\u2212]/g, "-");
+  const rows = [...root.querySelectorAll("tbody tr")].map(row => ({
+    row,
+    words: JSON.parse(row.dataset.words),
+    text: plain(`${row.textContent} ${row.dataset.id}`),
+  }));
   const show = () => {
-    const sought = search.value.trim().toLowerCase();
+    const sought = plain(search.value.trim());
     for (const {row, words, text} of rows)
       row.hidden = !text.includes(sought)
         || selects.some((select, k) => select.value && select.value !== words[k]);

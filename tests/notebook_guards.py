@@ -244,7 +244,7 @@ def typed_measurements(notebook):
 
 GUARDS = (
     unexecuted, failed_outputs, strange_metadata, unchecked, strange_outputs, long_code,
-    long_outputs, bare_figures, broken_images, raw_glue,
+    long_outputs, bare_figures, broken_images, raw_glue, typed_measurements,
 )
 
 

@@ -1,5 +1,6 @@
 """What must hold for the built pages.  Each guard returns a list of complaints."""
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,6 +10,9 @@ from notebook_guards import ROOT
 
 RESOURCES = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 OUTSIDE = ("http:", "https:", "//")
+RAW_TEX = re.compile(r"\\(?:[A-Za-z]+|[()\[\]])|\$\S*")
+NOT_PROSE = ["pre", "code", "script", "style", "noscript"]
+READ_ALOUD = ("alt", "title", "aria-label")
 
 
 @lru_cache(maxsize=None)
@@ -70,9 +74,21 @@ def untitled(page):
     return [] if title and title.get_text(strip=True) else ["no title"]
 
 
+def raw_tex(page):
+    """Marks of TeX where MathJax does not look: in prose, titles and what is read aloud."""
+    prose = [
+        text for text in parse(page).find_all(string=True)
+        if not text.find_parent(NOT_PROSE) and not text.find_parent(class_="math")
+    ]
+    spoken = [tag[name] for name in READ_ALOUD for tag in parse(page).find_all(**{name: True})]
+    return [mark for text in prose + spoken for mark in RAW_TEX.findall(text)]
+
+
 def paths_of_this_machine(page):
     text = page.read_text(encoding="utf-8")
     return [path for path in (str(ROOT), str(Path.home()) + "/", "/tmp/") if path in text]
 
 
-GUARDS = (broken_links, outside_resources, missing_resources, untitled, paths_of_this_machine)
+GUARDS = (
+    broken_links, outside_resources, missing_resources, untitled, raw_tex, paths_of_this_machine,
+)

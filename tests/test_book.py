@@ -7,7 +7,9 @@ pytestmark = pytest.mark.book
 
 BROKEN = """<html><head><title> </title></head><body>
 <a href="#nowhere">a</a> <a href="missing.html">b</a> <a href="page.html#here">c</a>
-<p id="here">/tmp/x</p> <img src="https://example.org/x.png"> <script src="gone.js"></script>
+<p id="here">/tmp/x</p> <p>A price of <span class="math">\\(5 and \\)</span>\\alpha is $6.</p>
+<code>$HOME \\n</code> <pre>\\beta</pre> <span class="math">\\(\\gamma\\)</span>
+<img src="https://example.org/x.png" alt="\\delta"> <script src="gone.js"></script>
 </body></html>"""
 
 
@@ -25,5 +27,6 @@ def test_the_guards_notice_a_bad_page(tmp_path):
     ]
     assert page_guards.outside_resources(page) == ["https://example.org/x.png"]
     assert page_guards.missing_resources(page) == ["gone.js"]
+    assert page_guards.raw_tex(page) == ["\\alpha", "$6.", "\\delta"]
     assert page_guards.untitled(page) == ["no title"]
     assert page_guards.paths_of_this_machine(page) == ["/tmp/"]

@@ -1,14 +1,18 @@
-"""The book in a real browser, on a wide and a narrow screen, without the network."""
+"""The book in a real browser, on wide and narrow screens and on paper, without the network."""
 
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from notebook_guards import ROOT
+from notebook_guards import CHAPTERS, ROOT
+from page_guards import NOT_PROSE, RAW_TEX
+
+from gaugelib import claims
 
 pytestmark = [pytest.mark.book, pytest.mark.browser]
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+NARROWEST, PAPER = {"width": 320, "height": 568}, {"width": 700, "height": 1000}  # A4 or Letter
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 # The theme's own: the label of the button that unfolds hidden code, the roles in a bibliography.
 THEMES_OWN = ["label-content-name-mismatch"]
@@ -17,11 +21,15 @@ THEMES_OWN_ON = {
 }
 
 TYPESET = "() => window.MathJax?.startup?.promise === undefined || MathJax.startup.promise"
-VISIBLE_PROSE = """() => {
+VISIBLE_PROSE = """notProse => {
   const article = document.querySelector('article').cloneNode(true);
-  article.querySelectorAll('pre, code, script, style, mjx-container').forEach(e => e.remove());
+  article.querySelectorAll([...notProse, 'mjx-container']).forEach(e => e.remove());
   return article.textContent;
 }"""
+# A formula that MathJax cannot read, and a command that it does not know and prints.
+NOT_TYPESET = """() => [...document.querySelectorAll(
+    'mjx-merror, [data-mjx-error], mjx-container mjx-c.mjx-c5C')]
+  .map(e => e.closest('mjx-container').outerHTML.slice(0, 200))"""
 OVERFLOW = """() => [...document.querySelectorAll('article *')]
   .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .filter(e => { for (let p = e.parentElement; p; p = p.parentElement)
@@ -33,6 +41,16 @@ OVERFLOW = """() => [...document.querySelectorAll('article *')]
 CUT_OFF = """() => [...document.querySelectorAll(
     'article .cell pre, article div.math, article mjx-container[display]')]
   .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))"""
+OFF_THE_PAPER = """() => [...document.querySelectorAll('article *')]
+  .filter(e => e.checkVisibility() && !e.parentElement.closest('mjx-container'))
+  .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+    || (e.matches('pre, div.math, mjx-container[display], div:has(> table)')
+      && e.scrollWidth > e.clientWidth + 1))
+  .map(e => e.outerHTML.slice(0, 200))"""
+FOLDED = """() => [...document.querySelectorAll('article details > :not(summary)')]
+  .filter(e => !e.checkVisibility({contentVisibilityAuto: true}) || e.offsetHeight === 0)
+  .map(e => e.outerHTML.slice(0, 200))"""
+CONTROLS = "article :is(input, select, button, details.hide > summary):visible"
 PAGE_SCROLLS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 # MathJax's containers are its own, and axe would spend most of its time on their glyphs.
 RUN_AXE = """rules => axe.run(
@@ -51,9 +69,9 @@ def page_names():
 class Watched:
     """A page that keeps a list of everything that went wrong on it."""
 
-    def __init__(self, browser, address, size, color_scheme="light"):
+    def __init__(self, browser, address, size, **options):
         self.address, self.complaints = address, []
-        self.context = browser.new_context(viewport=size, color_scheme=color_scheme)
+        self.context = browser.new_context(viewport=size, **options)
         self.context.route("**/*", self.stay_here)
         self.page = self.context.new_page()
         self.page.set_default_timeout(10_000)
@@ -97,8 +115,8 @@ class Watched:
 def test_a_page_is_quiet_readable_and_fits(browser, address, name, size):
     with Watched(browser, address, size) as watched:
         page = watched.open(name)
-        prose = page.evaluate(VISIBLE_PROSE)
-        assert [mark for mark in ("$", r"\(", r"\[", r"\frac", r"\mathbb") if mark in prose] == []
+        assert RAW_TEX.findall(page.evaluate(VISIBLE_PROSE, NOT_PROSE)) == []
+        assert page.evaluate(NOT_TYPESET) == []
         assert page.evaluate(OVERFLOW) == []
         assert not page.evaluate(PAGE_SCROLLS)
         assert watched.accessibility(name) == []
@@ -120,15 +138,88 @@ def test_launch_buttons_wait_for_an_address(browser, address):
 
 
 @pytest.mark.parametrize("name", page_names())
-def test_code_and_displays_fit_a_wide_screen(browser, address, name):
+def test_a_page_fits_a_wide_screen_a_small_telephone_and_paper(browser, address, name):
     with Watched(browser, address, WIDE) as watched:
-        assert watched.open(name).evaluate(CUT_OFF) == []
+        page = watched.open(name)
+        assert page.evaluate(CUT_OFF) == []
+        page.set_viewport_size(NARROWEST)
+        assert page.evaluate(OVERFLOW) == []
+        assert not page.evaluate(PAGE_SCROLLS)
+        page.set_viewport_size(PAPER)
+        page.emulate_media(media="print")
+        assert page.evaluate(OFF_THE_PAPER) == []
+        assert page.evaluate(FOLDED) == []
+        assert page.locator(CONTROLS).count() == 0
+
+
+def test_paper_is_white_and_readable_whatever_the_screen(browser, address):
+    with Watched(browser, address, PAPER, color_scheme="dark") as watched:
+        page = watched.open("chapters/02-kernel")
+        page.emulate_media(media="print")
+        colours = page.locator("article :is(p, pre span, h2, a:not(.headerlink))").evaluate_all(
+            "all => [...new Set(all.map(e => getComputedStyle(e).color))]")
+        assert set(colours) == {"rgb(0, 0, 0)"}
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(255, 255, 255)")
 
 
 def test_mathematics_is_typeset(browser, address):
     with Watched(browser, address, WIDE) as watched:
         page = watched.open("chapters/02-kernel")
         assert page.locator("article mjx-container").count() > 0
+
+
+@pytest.mark.parametrize("wrong", [r"\frac{1}", r"\unknown{x}", r"\left(x", "a & b"])
+def test_a_formula_that_is_not_typeset_is_noticed(browser, address, wrong):
+    with Watched(browser, address, WIDE) as watched:
+        page = watched.open("index")
+        assert page.evaluate(NOT_TYPESET) == []
+        page.evaluate("""async tex => {
+          document.querySelector('article p').innerHTML =
+            '<span class="math notranslate nohighlight">\\\\(' + tex + '\\\\)</span>';
+          await MathJax.typesetPromise();
+        }""", wrong)
+        assert len(page.evaluate(NOT_TYPESET)) >= 1
+
+
+def test_a_page_without_scripts_says_what_needs_them(browser, address):
+    with Watched(browser, address, WIDE, java_script_enabled=False) as watched:
+        for name, needs in (
+            ("02-kernel", "formulas"), ("07-scoreboard", "filter"), ("gauge-explorer", "sliders"),
+        ):
+            watched.page.goto(f"{address}/chapters/{name}.html")
+            text = f"article noscript p:has-text('{needs}')"
+            assert watched.page.locator(text).is_visible()
+
+
+def choose(page, label, word):
+    """Choose a word of one filter of the scoreboard; the number of rows then shown."""
+    page.get_by_label(label, exact=True).select_option(word)
+    return page.locator("tbody tr[data-id]:visible").count()
+
+
+def test_the_scoreboard_is_filtered_as_the_ledger_says(browser, address):
+    reported = [row for _, row in claims.collect(sorted(CHAPTERS.glob("*.ipynb")))]
+    everything = claims.load().values()
+    with Watched(browser, address, WIDE) as watched:
+        page = watched.open("chapters/07-scoreboard")
+        own = [claim for claim in everything if claim.paper == "beyond"]
+        assert choose(page, "Claim of", "this book") == len(own)
+        assert choose(page, "Claim of", "") == len(everything)
+        weak = [row for row in reported if row.null_passes]
+        assert choose(page, "Null", "null passes") == len(weak)
+        choose(page, "Null", "")
+        for verdict in {row.verdict for row in reported}:
+            found = [row for row in reported if row.verdict == verdict]
+            assert choose(page, "Verdict", verdict) == len(found)
+        choose(page, "Verdict", "")
+        first = page.get_by_label("Chapter", exact=True).locator("option").nth(1).inner_text()
+        owed = [claim for claim in everything if claim.chapter == first[:2]]
+        assert choose(page, "Chapter", first) == len(owed)
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Text", exact=True).fill(reported[0].id.lower())
+        assert page.locator(f"tr[data-id='{reported[0].id}']").is_visible()
+        assert watched.complaints == []
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])

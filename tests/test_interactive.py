@@ -85,6 +85,47 @@ def test_values_outside_go_to_the_nearer_end_and_infinite_ones_are_refused():
         interactive.encode([np.nan], 0, 1)
 
 
+AXES = st.tuples(st.integers(-20, 20), st.integers(1, 80)).map(
+    lambda ends: interactive.Axis("y", ends[0] / 10, (ends[0] + ends[1]) / 10, ())
+)
+
+
+@given(AXES, st.floats(0, 1))
+def test_a_number_is_read_with_every_digit_right(axis, part):
+    value = axis.low + part * (axis.high - axis.low)
+    digits, shown = interactive.digits_shown(axis), interactive.rounded(value, axis)
+    assert abs(shown - value) <= 0.5 * 10.0**-digits * (1 + 1e-9)
+    (read,) = interactive.decode(
+        interactive.encode([shown], axis.low, axis.high), axis.low, axis.high)
+    ends = np.round([axis.low, axis.high], digits)
+    assert float(f"{read:.{digits}f}") == min(max(float(f"{shown:.{digits}f}"), ends[0]), ends[1])
+
+
+@given(AXES, st.floats(0, 1))
+def test_a_power_is_read_with_every_digit_right(axis, part):
+    value = axis.low + part * (axis.high - axis.low)
+    digits, shown = (f(*a, power=True) for f, a in (
+        (interactive.digits_shown, (axis,)), (interactive.rounded, (value, axis))))
+    assert abs(10.0**shown - 10.0**value) <= 0.5 * 10.0 ** (np.floor(value) + 1 - digits) * 1.001
+    (read,) = interactive.decode(
+        interactive.encode([shown], axis.low, axis.high), axis.low, axis.high)
+    if axis.low <= shown <= axis.high:
+        assert f"{10.0**read:.{digits - 1}e}" == f"{10.0**shown:.{digits - 1}e}"
+
+
+def test_the_explorers_axes_show_three_decimals_and_two_digits():
+    def axis(low, high):
+        return interactive.Axis("y", low, high, ())
+
+    assert [interactive.digits_shown(axis(*ends)) for ends in ((0, 1), (-0.8, 1.6))] == [3, 3]
+    assert interactive.digits_shown(axis(0, 4)) == 2  # where half a step is half a unit
+    assert interactive.digits_shown(axis(-9, 0), power=True) == 2
+    assert interactive.rounded([np.radians(10), -0.0004], axis(-0.8, 1.6)).tolist() == [0.175, 0]
+    for far, power in ((4000, False), (400, True)):
+        with pytest.raises(ValueError, match="axis must be short enough"):
+            interactive.digits_shown(axis(0, far), power)
+
+
 def test_every_frame_decodes_to_its_numbers():
     data = json.loads(Elements(live()).scripts[0])
     expected = [VALUES, VALUES / 2, VALUES - 5]
@@ -93,8 +134,10 @@ def test_every_frame_decodes_to_its_numbers():
         for k, (curve, values) in enumerate(zip(data["curves"], expected, strict=True)):
             text = data["frames"][place][8 * k : 8 * (k + 1)]
             decoded = interactive.decode(text, curve["low"], curve["high"])
-            step = (curve["high"] - curve["low"]) / interactive.LEVELS
-            assert np.abs(decoded - values[index]).max() <= 0.5001 * step
+            if curve["power"]:
+                assert [f"{10**v:.1e}" for v in decoded] == [f"{10**v:.1e}" for v in values[index]]
+            else:
+                assert np.round(decoded, 3).tolist() == np.round(values[index], 3).tolist()
 
 
 def test_the_first_frame_is_drawn_without_scripts():
@@ -170,7 +213,7 @@ def test_wrong_shapes_are_refused():
 
 
 LINES = [
-    interactive.Line(("<b>one</b>", "1"), ("01 The gauge", "holds")),
+    interactive.Line(("<b>one</b>", "1"), ("01 The gauge", "holds"), "it's"),
     interactive.Line(("two", "2"), ("02 It's \"quoted\"", "holds")),
 ]
 
@@ -196,6 +239,7 @@ def test_a_table_offers_each_word_once_and_keeps_it_with_its_line():
     assert len(elements.of("option")) == (1 + 2) + (1 + 1)
     kept = [json.loads(row["data-words"]) for row in elements.of("tr")[1:]]
     assert kept == [list(line.words) for line in LINES]
+    assert [row["data-id"] for row in elements.of("tr")[1:]] == ["it's", ""]
 
 
 def test_a_table_refuses_lines_of_another_length():

@@ -94,7 +94,8 @@ def test_an_unknown_prefix_is_refused(tmp_path):
 
 def test_an_interrupted_run_stores_nothing_and_says_so(chapter, tmp_path):
     begun = tmp_path / "begun"
-    chapter.write_text(f"# %%\nimport time\n\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n")
+    chapter.write_text(f"# %%\nimport time\n\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n",
+                       encoding="utf-8")
     script = (f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import rerun; "
               f"rerun.chosen = lambda _: [rerun.Path({str(chapter)!r})]; sys.exit(rerun.main([]))")
     running = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
@@ -104,4 +105,4 @@ def test_an_interrupted_run_stores_nothing_and_says_so(chapter, tmp_path):
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert said == "stopped; 01-trial.ipynb is as it was\n" and running.returncode == 130
-    assert chapter.with_suffix(".ipynb").read_text() == "what was there before"
+    assert chapter.with_suffix(".ipynb").read_text(encoding="utf-8") == "what was there before"
