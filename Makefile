@@ -48,7 +48,7 @@ book: $(READY)  ## build the book into _build/html
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
 
 test: $(READY)  ## run every test, every chapter and the browser
-	$(BIN)/python -m pytest tests chapters index.ipynb --nbval -n 2 --dist loadgroup
+	$(BIN)/python -m pytest tests chapters index.ipynb --nbval -n 2 --dist loadfile
 
 rerun: $(READY)  ## execute the chapters, or CH=04 only, and store their outputs
 	$(BIN)/python tools/rerun.py $(CH)

@@ -12,6 +12,7 @@ import serve
 from filelock import FileLock
 from hypothesis import settings
 from notebook_guards import ROOT
+from xdist.scheduler import LoadScopeScheduling
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_FLAGS = [
@@ -23,12 +24,18 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Keep each file's tests on one worker, but share out the pages of the browser tests."""
-    for item in items:
-        if "browser" not in item.keywords:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+class ByFile(LoadScopeScheduling):
+    """Keeps each file's tests, and each notebook's cells, on one worker, in order; only the pages
+    of the browser tests are shared out one by one."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.split("::")[0]
+        return nodeid if file.endswith("test_browser.py") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByFile(config, log)
 
 
 def build_book(target):
