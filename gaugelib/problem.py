@@ -1,6 +1,8 @@
 """What is learned, and from where: a teacher, students, and the fast time scale D."""
 
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -147,3 +149,58 @@ def single(q0, c0, delta, q_star=1.0, d=2):
     students = Students(np.array([q0]), plane_direction(np.array([phi]), d), delta)
     teacher = Teacher(b=np.array([q_star]), u=plane_direction(np.zeros(1), d))
     return Problem(teacher, students, abs(delta))
+
+
+TWO_TEACHERS = Path(__file__).parents[1] / "data" / "two-teachers.npz"
+
+
+def two_teachers(seed, D, owners):
+    """Eight students and two teachers in ten dimensions (4.3, D.6).
+
+    f* = [u_1.x]_+ + 0.8 [u_2.x]_+ with u_{1,2} = cos(0.7) e_1 -+ sin(0.7) e_2.  The two
+    ``owners`` (different indices in 0..7) have imbalance +D, the others -D.  Coefficients and
+    directions depend on the seed only: seeds 0 to 19 are stored in data/two-teachers.npz, others
+    follow from :func:`two_teachers_start`.  D > 0, seed a whole number >= 0.
+    """
+    seed, D = whole("seed", seed, 0), scalar_in("D", D, 0, np.inf)
+    owners = [whole("owners", i, 0) for i in np.ravel(owners)]
+    if len(owners) != 2 or owners[0] == owners[1] or max(owners) > 7:
+        raise ValueError(f"owners must be two different indices in 0..7, got {owners!r}")
+    stored_q, stored_s = _stored_starts()
+    stored = seed < len(stored_q)
+    q, s = (stored_q[seed], stored_s[seed]) if stored else two_teachers_start(seed)
+    delta = np.full(8, -D)
+    delta[owners] = D
+    return Problem(Teacher(b=np.array([1.0, 0.8]), u=_two_directions()), Students(q, s, delta), D)
+
+
+def two_teachers_start(seed):
+    """(q (8,), s (8, 10)) of a seed, by our law: the paper's is not in the text we have.
+
+    near(u, t) = cos(t) u + sin(t) v with v a uniform direction orthogonal to u.  In this order:
+    near(u_1, 0.3), near(u_1, 0.5), near(u_2, 0.5), near(u_2, 0.3), four near(e_1, 0.6); then
+    q_i = (1 + x_i)/8 with x_i uniform in (-0.1, 0.1).
+    """
+    rng, (u1, u2) = np.random.default_rng(whole("seed", seed, 0)), _two_directions()
+
+    def near(u, t):
+        v = rng.standard_normal(10)
+        v -= (v @ u) * u
+        return np.cos(t) * u + np.sin(t) * v / np.linalg.norm(v)
+
+    e1 = np.eye(10)[0]
+    places = [(u1, 0.3), (u1, 0.5), (u2, 0.5), (u2, 0.3)] + 4 * [(e1, 0.6)]
+    s = np.array([near(u, t) for u, t in places])
+    q = (1 + 0.1 * rng.uniform(-1, 1, 8)) / 8
+    return q, s / np.linalg.norm(s, axis=1)[:, None]
+
+
+def _two_directions():
+    return plane_direction(np.array([-0.7, 0.7]), 10)
+
+
+@cache
+def _stored_starts():
+    """(q (20, 8), s (20, 8, 10)): the same on every machine, whatever numpy's generator does."""
+    with np.load(TWO_TEACHERS) as stored:
+        return stored["q"], stored["s"]
