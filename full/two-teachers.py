@@ -3,7 +3,8 @@
     make full                                     about 15 minutes on one core
     .venv/bin/python full/two-teachers.py         the same; JOBS=2 takes two cores
 
-Writes data/two-teachers-ends.npz after every block of twenty seeds and goes on where it stopped.
+Writes data/two-teachers-ends.npz after every block of twenty seeds and goes on where it stopped;
+when it is whole there is nothing left to do.  Delete the file to compute it again.
 Arrays of shape (blocks, 20 seeds, 3 D, 3 configurations), D in 16, 32, 64 and configurations
 A (1, 4), B (2, 3), same side (1, 2):
 
