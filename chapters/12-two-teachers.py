@@ -396,21 +396,21 @@ print(f"{wins.shape[0]} blocks; three runs again by DOP853, equal to 1e-7: {max(
 print(f"block 0 is the 180 runs above, to 1e-6: {np.abs(first - others[0]).max() < 1e-6}")
 
 # %%
-print("          successes of 20 seeds in a block       largest redundant |q_j| in a block")
-print("  D  +D   ordered       either        printed   least    median   largest  printed")
+print("          successes in a block of 20 seeds     largest redundant |q_j| in a block")
+print("  D  +D   ordered        either        printed  least   median  largest printed")
 larger = {}
 for j, D in enumerate(DS):
     for c, name in enumerate(CONFIGS):
         cells = []
         for reading in ("ordered", "either"):
             x = per_block[reading][:, j, c]
-            cells.append(f"{x.mean():5.2f} ({x.min()}–{x.max()})".ljust(14))
+            cells.append(f"{x.mean():5.2f} ({x.min()}–{x.max()})".ljust(15))
         text, most = (claims.lookup(f"D6-{D}-{name}-{x}").printed for x in ("count", "max"))
         x = block_max[:, j, c]
         larger[D, name] = int((x > float(most)).sum())
-        print(f"{D:3d}  {name:5}" + "".join(cells) + f"{text:>6}   "
-              f"{x.min():.1e}  {np.median(x):.1e}  {x.max():.1e}  {float(most):.1e}")
-print("blocks beyond the printed maximum, D = 16, 32, 64: "
+        print(f"{D:3d}  {name:5}" + "".join(cells) + f"{text:>6} "
+              + "".join(f" {y:.1e}" for y in (x.min(), np.median(x), x.max(), float(most))))
+print("blocks beyond the printed maximum at D = 16, 32, 64:\n   "
       + "; ".join(f"{LONG[c]} {[larger[D, c] for D in DS]}" for c in CONFIGS))
 
 # %% mystnb={"figure": {"caption": "Left: successes of same side among 20 seeds, in 40 blocks of our law; filled: either order, open (moved to the right): ordered; black diamonds: printed. Right: the largest redundant coefficient of each block and the printed ones (black diamonds), for A, B and same side.", "name": "fig-two-blocks"}, "image": {"alt": "Left: for each D a cloud of filled dots between 8 and 19 and a lower cloud of open dots between 6 and 15; the printed 15, 17 and 17 lie in the upper part of the filled clouds. Right: nine clouds on a logarithmic axis; A spreads over four decades with the printed values inside, B within a factor of two around 6e-4, same side near 0.75 with the printed values at or below the edge."}}
@@ -442,7 +442,7 @@ some = per_block["either"].mean(axis=0)[:, 2]
 for j, D in enumerate(DS):
     printed = int(claims.lookup(f"D6-{D}-same-count").printed.split("/")[0])
     share = {r: int((per_block[r][:, j, 2] >= printed).sum()) for r in per_block}
-    print(f"D = {D}: {total['either'][j, 2]} of 800 same-side runs succeed either way; at least "
+    print(f"D = {D}: {total['either'][j, 2]} of 800 same-side runs succeed either way;\n   at least "
           f"{printed}/20 in {share['either']} of 40 blocks ({share['ordered']} if ordered)")
     glue(f"two-mean-{D}", f"{some[j]:.1f}", display=False)
 ab = per_block["ordered"][:, :, :2]
