@@ -66,9 +66,14 @@ class Panel:
 def encode(values, low, high):
     """Values (n,) in [low, high] as two letters each: the nearest of LEVELS + 1 equal steps.
 
-    Values outside are moved to the nearer end.
+    Values outside are moved to the nearer end.  low < high.
     """
-    share = (np.clip(finite("values", values), low, high) - low) / (high - low)
+    values = finite("values", values)
+    if values.ndim != 1:
+        raise ValueError(f"values must be (n,), got shape {values.shape}")
+    if not finite("low", low) < finite("high", high):
+        raise ValueError(f"low must be less than high, got {low!r} and {high!r}")
+    share = (np.clip(values, low, high) - low) / (high - low)
     steps = np.rint(LEVELS * share).astype(int)
     return "".join(ALPHABET[k // 64] + ALPHABET[k % 64] for k in steps)
 

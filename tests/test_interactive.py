@@ -245,3 +245,13 @@ def test_a_table_offers_each_word_once_and_keeps_it_with_its_line():
 def test_a_table_refuses_lines_of_another_length():
     with pytest.raises(ValueError, match="a line needs 2 cells and 2 words"):
         table([interactive.Line(("one",), ("a", "b"))])
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high", "message"),
+    [([0.5], 1, 1, "low must be less than high"), ([0.5], 2, 1, "low must be less than high"),
+     (0.5, 0, 1, r"values must be \(n,\)"), ([np.nan], 0, 1, "values must be finite")],
+)
+def test_what_cannot_be_encoded_is_refused(values, low, high, message):
+    with pytest.raises(ValueError, match=message):
+        interactive.encode(values, low, high)

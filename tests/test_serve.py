@@ -3,6 +3,7 @@
 import threading
 from urllib.request import urlopen
 
+import pytest
 import serve
 
 
@@ -24,3 +25,13 @@ def test_the_server_shows_the_folder_it_was_given_and_says_nothing(tmp_path, cap
             running.shutdown()
             thread.join()
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_cannot_be_served_is_said_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(serve, "BOOK", tmp_path)
+    monkeypatch.setattr("sys.argv", ["serve.py", "--port", "99999"])
+    with pytest.raises(SystemExit, match="there is no book yet"):
+        serve.main()
+    (tmp_path / "index.html").touch()
+    with pytest.raises(SystemExit, match="cannot serve on port 99999: "):
+        serve.main()

@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import sys
 import webbrowser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,7 +29,14 @@ def address(running):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8000)
-    with server(BOOK, parser.parse_args().port) as running:
+    port = parser.parse_args().port
+    if not (BOOK / "index.html").exists():
+        sys.exit("there is no book yet; build it with `make book`")
+    try:
+        running = server(BOOK, port)
+    except (OSError, OverflowError) as failure:
+        sys.exit(f"cannot serve on port {port}: {failure}; choose another with PORT=8001")
+    with running:
         print(f"The book is at {address(running)}; Ctrl-C ends the server.", flush=True)
         webbrowser.open(address(running))
         try:
