@@ -288,10 +288,10 @@ for name in CONFIGS:
 # ## What sets the redundant coefficients
 #
 # At a success the loss is a quadratic form in what is left over, so everything decays by
-# eigenmodes of $\nabla^2L/D$ there. It has 88 eigenvalues. Eight belong to the gauge and
-# $6\cdot9$ to the directions of students with $a_j=0$; all these vanish. The other 26 are positive:
-# ten for each designated student and one for each redundant coefficient. The last are small, because
-# a redundant student at a small angle $\psi$ from a teacher is nearly a copy of it. Alone it would
+# eigenmodes of $\nabla^2L/D$ there. It has 88 eigenvalues. Eight belong to the gauge and $6\cdot9$
+# to the directions of students with $a_j=0$; all these vanish. The other 26 are positive: ten for
+# each designated student and one for each redundant coefficient. The last are small, because a
+# redundant student at a small angle $\psi$ from a teacher is nearly a copy of it. Alone it would
 # decay at the rate $\frac12-\sqrt{g^2+\omega^2}\approx\psi^3/3\pi$ of {prf:ref}`thm-selection`'s
 # Gram matrix. In B the students at $\psi=0.3$ are redundant, in A those at $0.5$ and whoever of 5
 # to 8 happens to be close.
@@ -345,10 +345,10 @@ plt.show()
 # %% [markdown]
 # The measured rate is above $\lambda$ by up to {glue:text}`two-rate-excess` where the next
 # eigenvalue is close, and two modes are still alive. To test the Hessian without that, take all
-# modes: velocities obey the linearized equation, so $\dot y(4000)$ should be $e^{-1000\nabla^2L/D}\,\dot y(3000)$ with
-# the Hessian at the end. What is left out is of the relative order of the redundant coefficients
-# themselves, at most a few $10^{-3}$ at $\tau=3000$; the ledger allows 5 %. The null is a single
-# redundant student at $\psi=0.3$.
+# modes: velocities obey the linearized equation, so $\dot y(4000)$ should be
+# $e^{-1000\nabla^2L/D}\,\dot y(3000)$ with the Hessian at the end. What is left out is of the
+# relative order of the redundant coefficients themselves, at most a few $10^{-3}$ at $\tau=3000$;
+# the ledger allows 5 %. The null is a single redundant student at $\psi=0.3$.
 
 # %%
 start = np.searchsorted(TAU, 3000)
@@ -369,10 +369,10 @@ glue("two-rate-excess", f"{100 * (ratio.max() - 1):.0f} %", display=False)
 
 # %% [markdown]
 # So the Hessian explains the table's last column for A and B, mostly through one eigenvalue. It
-# belongs to the Gram matrix of features that do not move, so it hardly depends on $D$: as in the paper, which prints $4.29$,
-# $4.30$ and $4.30\times10^{-7}$ for A. It also explains why such a maximum says so little. It is
-# the largest of $e^{-4000\lambda}$ over twenty draws, dominated by the one start that happens to be
-# closest to a teacher.
+# belongs to the Gram matrix of features that do not move, so it hardly depends on $D$: as in the
+# paper, which prints $4.29$, $4.30$ and $4.30\times10^{-7}$ for A. It also explains why such a
+# maximum says so little. It is the largest of $e^{-4000\lambda}$ over twenty draws, dominated by
+# the one start that happens to be closest to a teacher.
 #
 # ## Forty times twenty seeds
 #
@@ -464,12 +464,12 @@ glue("two-ab", f"{ab.sum()}", display=False)
 # %% [markdown]
 # For A and B the outcome is not a matter of seeds: {glue:text}`two-ab` of 4800 runs succeed. For
 # same side it is: on average {glue:text}`two-mean-16`, {glue:text}`two-mean-32` and
-# {glue:text}`two-mean-64` of twenty, with blocks far apart. The printed 15, 17 and 17 are
-# ordinary blocks of our law if either order counts, and at or beyond its edge if the order is
-# fixed: a second reason for our reading. The ledger takes its tolerance from counting alone: if two blocks came from one law,
-# their counts would differ with standard deviation $\sqrt{40p(1-p)}$, and two of these are
-# allowed, with $p$ the printed share. This tests agreement of our law with the paper's no more
-# finely than that.
+# {glue:text}`two-mean-64` of twenty, with blocks far apart. The printed 15, 17 and 17 are ordinary
+# blocks of our law if either order counts, and at or beyond its edge if the order is fixed: a
+# second reason for our reading. The ledger takes its tolerance from counting alone: if two blocks
+# came from one law, their counts would differ with standard deviation $\sqrt{40p(1-p)}$, and two
+# of these are allowed, with $p$ the printed share. This tests agreement of our law with the
+# paper's no more finely than that.
 #
 # One thing does not fit. From $D=16$ to $64$ the largest redundant coefficient falls in all of our
 # blocks, a little, in A as in B. The printed ratio is {glue:text}`two-change-B` for B, within that
@@ -507,11 +507,11 @@ retained = np.array(nearer_second)
 print(f"a student with −D near u_2 (0.7) keeps more than 0.1 of it in {(retained > 0.1).sum()}")
 
 # %% [markdown]
-# In none of them has the motion stopped. So follow them. What moves slowly here is a student with $-D$, whose direction turns at
-# $\chi/D\approx q/D^2$ per unit of $\tau$: the clock is $\tau/D^2$. We follow every failure to
-# $\tau=250D^2$, and look at where each ends: *late* if (D.5) holds
-# then, *shared* if both designated students lie on $u_1$ and share it, and otherwise we look for
-# a pair of students in the same direction whose coefficients cancel.
+# In none of them has the motion stopped. So follow them. What moves slowly here is a student with
+# $-D$, whose direction turns at $\chi/D\approx q/D^2$ per unit of $\tau$: the clock is $\tau/D^2$.
+# We follow every failure to $\tau=250D^2$, and look at where each ends: *late* if (D.5) holds
+# then, *shared* if both designated students lie on $u_1$ and share it, and otherwise we look for a
+# pair of students in the same direction whose coefficients cancel.
 
 # %%
 LATE = np.concatenate([[0], np.geomspace(0.01, 250, 120)])
@@ -545,17 +545,17 @@ for D in DS:
 # Every one of them ends with the target exactly fitted.
 #
 # - *Late*: a success that needs more than $\tau=4000$.
-# - *Shared*: both designated students take $u_1$ together, $q_1+q_2=1$. The second feature goes
-#   to student 4, **which has $-D$**. It starts nearest to $u_2$ and takes the feature whole once it
+# - *Shared*: both designated students take $u_1$ together, $q_1+q_2=1$. The second feature goes to
+#   student 4, **which has $-D$**. It starts nearest to $u_2$ and takes the feature whole once it
 #   has had the time to turn there. The sharing between many students that is visible at
-#   $\tau=4000$, and in the paper's Table D.6 as a largest coefficient between $0.56$ and $0.9$, is a
-#   passing state.
+#   $\tau=4000$, and in the paper's Table D.6 as a largest coefficient between $0.56$ and $0.9$, is
+#   a passing state.
 # - *Cancelled*: designated student 2 ends in a direction that is no feature at all, with a
 #   coefficient that one redundant student (8) cancels exactly: two students that add nothing to
 #   the function, with coefficients of the size of the teachers'.
 #
-# For larger $D$ the passing state is met earlier in its course. The printed maximum of same side falls
-# with $D$; so does ours, in {glue:text}`two-falls` of 40 blocks.
+# For larger $D$ the passing state is met earlier in its course. The printed maximum of same side
+# falls with $D$; so does ours, in {glue:text}`two-falls` of 40 blocks.
 
 # %% mystnb={"figure": {"caption": "Left: the loss of all failures that end *shared* or *cancelled*, on the clock $\\tau/D^2$ (thick to thin: $D=16,32,64$); grey: $\\tau=4000$ at each $D$. Right: the angle $\\varepsilon$ between the two designated students of two *shared* runs at $D=16$, times $\\tau/2\\pi$, approaches 1.", "name": "fig-two-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying near 1e-3 until about 15 and then falling steeply. Vertical grey lines at 15.6, 3.9 and 0.98. Right: two curves fall steeply from about 30 to 1 and stay there from tau about 1e5 on."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.1)
@@ -717,10 +717,11 @@ print("that of tolerances 1e-6 and 1e-8 is larger:", coarse > 2.2e-8)
 #
 # ## The ledger
 #
-# The counts of A and B are judged as printed, with equal imbalances as their null. Those of same side have
-# the tolerance of two standard deviations of counting. The printed maxima and the largest angle are
-# extremes over draws that are not printed: they stay `open`, with the share of our 40
-# blocks that exceed them. Had we reported them as agreeing or not, chance would have decided.
+# The counts of A and B are judged as printed, with equal imbalances as their null. Those of same
+# side have the tolerance of two standard deviations of counting. The printed maxima and the
+# largest angle are extremes over draws that are not printed: they stay `open`, with the share of
+# our 40 blocks that exceed them. Had we reported them as agreeing or not, chance would have
+# decided.
 
 # %%
 compare = claims.compare

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gaugelib import interactive
+
 MIME = "application/vnd.gaugelib.claims+json"
 KINDS = ("number", "bound", "count", "property")
 VERDICTS = {
@@ -315,18 +317,21 @@ def _plain(rows):
 
 
 def _html(rows):
-    cells = "".join(
-        f'<tr id="claim-{row.id}"><td>{html.escape(lookup(row.id).source)}: '
-        f"{html.escape(lookup(row.id).statement)}{remarks(row)}</td>"
-        f"<td>{badge(row)}</td><td>{html.escape(row.printed) or '&ndash;'}</td>"
-        f"<td>{html.escape(row.measured)}</td></tr>"
+    lines = [
+        interactive.row(
+            (
+                f"{html.escape(lookup(row.id).source)}: "
+                f"{html.escape(lookup(row.id).statement)}{remarks(row)}",
+                badge(row),
+                html.escape(row.printed) or "&ndash;",
+                html.escape(row.measured),
+            ),
+            f'id="claim-{row.id}"',
+        )
         for row in rows
-    )
-    head = "".join(f'<th scope="col">{x}</th>' for x in ("claim", "verdict", "printed", "measured"))
-    return (
-        '<div class="wide-table" tabindex="0" role="region" aria-label="Claims of this chapter">'
-        f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>'
-    )
+    ]
+    headings = ("claim", "verdict", "printed", "measured")
+    return interactive.table(headings, lines, "Claims of this chapter")
 
 
 def badge(row):

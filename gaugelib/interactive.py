@@ -309,6 +309,22 @@ class Line:
     id: str = ""
 
 
+def row(cells, attributes=""):
+    """A row of :func:`table`; the cells, and the attributes if any, are HTML."""
+    opening = f"<tr {attributes}>" if attributes else "<tr>"
+    return opening + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def table(headings, rows, label):
+    """HTML of a table that scrolls sideways where it must; ``label`` describes it."""
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in headings)
+    return (
+        f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
+        f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
+        "</table></div>"
+    )
+
+
 def filter_table(name, headings, lines, filters, *, label, unit):
     """HTML of a table with one choice for each filter, a search of its text, and a live count.
 
@@ -325,14 +341,14 @@ def filter_table(name, headings, lines, filters, *, label, unit):
         _choice(f"{name}-{k}", filtered, dict.fromkeys(line.words[k] for line in lines))
         for k, filtered in enumerate(filters)
     )
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in headings)
-    body = "".join(
-        f"<tr data-words='{html.escape(json.dumps(line.words, ensure_ascii=False))}' "
-        f"data-id='{html.escape(line.id)}'>"
-        + "".join(f"<td>{cell}</td>" for cell in line.cells)
-        + "</tr>"
+    body = [
+        row(
+            line.cells,
+            f"data-words='{html.escape(json.dumps(line.words, ensure_ascii=False))}' "
+            f"data-id='{html.escape(line.id)}'",
+        )
         for line in lines
-    )
+    ]
     return (
         f'<div class="filter" id="{name}"><div class="filter-controls" role="group" '
         f'aria-label="Filter" hidden>{choices}'
@@ -341,8 +357,7 @@ def filter_table(name, headings, lines, filters, *, label, unit):
         f'<button type="button">Show all</button></div>'
         "<noscript><p>The filter needs JavaScript; this is the whole table.</p></noscript>"
         f'<p role="status" aria-live="polite">{len(lines)} of {len(lines)} {html.escape(unit)}</p>'
-        f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
-        f'<table class="claims"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f"{table(headings, body, label)}"
         f"<script>{_FILTER_SCRIPT.replace('NAME', name).replace('UNIT', unit)}</script></div>"
     )
 

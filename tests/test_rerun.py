@@ -58,11 +58,11 @@ def test_equal_cells_have_different_ids_and_an_edit_changes_one_id_only(chapter)
     assert before[:2] == after[:2] and before[2] != after[2]
 
 
-def test_the_scoreboard_runs_after_the_chapters_and_the_index_last(tmp_path):
-    names = ["07-scoreboard", "index", "01-gauge", "gauge-explorer", "10-later"]
+def test_readers_of_the_ledger_run_after_the_chapters_and_the_index_last(tmp_path):
+    names = ["07-scoreboard", "index", "how-it-differs", "01-gauge", "gauge-explorer", "10-later"]
     ordered = rerun.in_order([tmp_path / f"{name}.py" for name in names])
     assert [path.stem for path in ordered] == [
-        "01-gauge", "10-later", "gauge-explorer", "07-scoreboard", "index",
+        "01-gauge", "10-later", "gauge-explorer", "how-it-differs", "07-scoreboard", "index",
     ]
 
 

@@ -1,6 +1,6 @@
 """Execute chapters from their .py sources and store the outputs in the paired notebooks.
 
-    python tools/rerun.py          every chapter, then the scoreboard, then the index
+    python tools/rerun.py          every chapter, then those that read the ledger
     python tools/rerun.py 04 05    those whose names begin so
 
 The stored file depends on the source and its outputs only: running twice gives the same bytes.
@@ -26,7 +26,8 @@ from gaugelib.claims import stored_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
-READERS_OF_THE_LEDGER = ("07-scoreboard", "index")  # in this order, after all others
+# In this order, after all others.
+READERS_OF_THE_LEDGER = ("how-it-differs", "07-scoreboard", "index")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
