@@ -56,16 +56,16 @@ def met(claim_id, value):
 
 
 # %% tags=["hide-input"]
-def ledger_table(chosen, label, last, text):
-    """Rows of the ledger with a last column of our making; links lead to their chapters."""
+def ledger_table(chosen, label):
+    """Rows of the ledger with their notes; links lead to their chapters."""
     lines = []
     for stem, row in chosen:
         claim = claims.lookup(row.id)
         link = f'<a href="{stem}.html#claim-{row.id}">{escape(claim.where)}</a>'
-        cells = (f"{link}: {escape(claim.statement)}", claims.badge(row),
-                 escape(row.printed) or "&ndash;", escape(row.measured), escape(text(row, claim)))
-        lines.append(interactive.row(cells))
-    headings = ("claim of the paper", "verdict", "printed", "measured", last)
+        lines.append(interactive.row((
+            f"{link}: {escape(claim.statement)}{claims.remarks(row)}", claims.badge(row),
+            escape(row.printed) or "&ndash;", escape(row.measured))))
+    headings = ("claim of the paper, and why", "verdict", "printed", "measured")
     display(HTML(interactive.table(headings, lines, label)))
 
 
@@ -82,7 +82,7 @@ glue("differs-reported", str(len(paper)), display=False)
 # {glue:text}`differs-differs` *differs* and {glue:text}`differs-open` are *open*.
 
 # %% tags=["hide-input"]
-ledger_table(apart, "Claims that differ or are open", "why", lambda row, claim: row.note)
+ledger_table(apart, "Claims that differ or are open")
 
 # %% [markdown]
 # ## Statements that we rebuilt
