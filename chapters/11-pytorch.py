@@ -93,8 +93,8 @@ for d in (2, 10, 50):
           f"differ by {euler_null[d]:.1e}; q = {by_torch.q[-1, 0]:.3f}, P = {by_torch.P[-1]:.3f}")
 
 # %% [markdown]
-# A step of autograd costs about 200 µs here, a step of the same map in numpy a fifth of it. Where
-# only numbers over many seeds are needed we use `euler`, which is SGD.
+# A step of autograd costs several times what the same map costs in numpy. Where only numbers over
+# many seeds are needed we use `euler`, which is SGD.
 #
 # ### How many samples?
 #
@@ -102,8 +102,7 @@ for d in (2, 10, 50):
 # $u$, so a start in a plane stays in this plane. $N$ samples push the students out of it, by
 # $\sqrt{d/N}$; and they say nothing about directions in which they do not lie. The designated
 # student must find the $d$ components of $a_kw_k$ from those samples that activate it, about half
-# of
-# them. The redundant students, which do not turn, add one unknown, $P$. So near the solution
+# of them. The redundant students, which do not turn, add one unknown, $P$. So near the solution
 #
 # $$ \text{the rows }z_n=\bigl(x_n1\{u\cdot x_n>0\},\,[s_0\cdot x_n]_+\bigr)\in\mathbb R^{d+1}
 #    \text{ must have rank } d+1, $$ (eq-torch-rank)
@@ -148,8 +147,7 @@ print("with all imbalances +D at N = 8d selected:", samples_null)
 # Below two samples for each dimension nothing is selected; with four nearly everything is; at $2d$
 # the problem is just solvable and its least eigenvalue tiny, so that runs are late. And there is a
 # surprise: *who* has the largest coefficient at the end is decided by the gauge in every one of
-# these
-# runs, even with $N=d$, where what is learned is not the teacher.
+# these runs, even with $N=d$, where what is learned is not the teacher.
 #
 # How far do samples push the students out of the plane?
 
@@ -184,19 +182,17 @@ print("population, d = 30: below 1e-14:", np.abs(in_plane.s[:, :, 2:]).max() < 1
 # Let $L_B$ be the mean loss of any set of samples with any labels. A step
 # $\Theta_{n+1}=\Theta_n-\eta\nabla L_B(\Theta_n)$ changes each imbalance by exactly
 #
-# $$ \delta_{n+1}-\delta_n=\eta^2\bigl[(\partial_aL_B)^2-\lVert\nabla_wL_B\rVert^2\bigr]. $$
-# (eq-torch-batch)
+# $$ \delta_{n+1}-\delta_n=\eta^2\bigl[(\partial_aL_B)^2-\lVert\nabla_wL_B\rVert^2\bigr].
+# $$ (eq-torch-batch)
 # ```
 #
 # *Why it is true.* $a[w\cdot x]_+$ does not change if $a$ grows and $w$ shrinks by the same factor,
 # whatever $x$ is. So $a\,\partial_aL_B=w\cdot\nabla_wL_B$ for every sample and every sum of
-# samples,
-# and the terms of order $\eta$ cancel in $a^2-\lVert w\rVert^2$. What is left is of order $\eta^2$:
-# noise in the gradients enters only through its square.
+# samples, and the terms of order $\eta$ cancel in $a^2-\lVert w\rVert^2$. What is left is of order
+# $\eta^2$: noise in the gradients enters only through its square.
 #
 # Here is a plain loop of PyTorch with the gradients of autograd, four samples at a time, and the
-# two
-# sides of {eq}`eq-torch-batch`. $\delta\approx D$ is known to some $10^{-16}D$: tolerance
+# two sides of {eq}`eq-torch-batch`. $\delta\approx D$ is known to some $10^{-16}D$: tolerance
 # $10^{-13}D$. The null is the same loop with momentum $0.9$.
 
 
@@ -240,11 +236,9 @@ print(f"with momentum they differ by up to {momentum_gap:.1e}")
 #
 # integrals over fast time along the *full-batch* path. They neglect that batches also change the
 # path. What noise adds to a mode of rate $\lambda$ is undone by later steps, which makes its
-# squares
-# larger by $1/(1-h\lambda/2)$, here at most with the largest rate $\lambda_{\max}$ of the Gram
-# matrix
-# below; and the noise adds to the residuals, by $h(d+M)/4B$ of their mean square. The ledger allows
-# the sum of both and two standard errors, for $B\ge16$.
+# squares larger by $1/(1-h\lambda/2)$, here at most with the largest rate $\lambda_{\max}$ of the
+# Gram matrix below; and the noise adds to the residuals, by $h(d+M)/4B$ of their mean square. The
+# ledger allows the sum of both and two standard errors, for $B\ge16$.
 
 # %%
 d, N, h = 10, 1024, 0.05
@@ -289,23 +283,20 @@ for B, runs in by_batch.items():
 
 # %% [markdown]
 # The gauge chooses at every batch size, one sample at a time included. The noise pulls both kinds
-# of
-# imbalance towards zero, the designated one about $d$ times as fast: in $I_1$ a sample pulls $w$
-# with
-# $a^2\lVert x\rVert^2$ and $a$ with $\lVert w\rVert^2(s\cdot x)^2$.
+# of imbalance towards zero, the designated one the faster the larger $d$: in $I_1$ a sample pulls
+# $w$ with $a^2\lVert x\rVert^2$ and $a$ with $\lVert w\rVert^2(s\cdot x)^2$.
 #
-# **How large may a step be?** Near the selected solution the deviation
-# $\xi=(a_kw_k-u,\,P)$ obeys $\xi\leftarrow\xi-hK\frac1B\sum z_nz_n^\top\xi$ with the rows
-# {eq}`eq-torch-rank` and $K=\operatorname{diag}(1,\dots,1,M)$. Its mean square falls if
+# **How large may a step be?** Near the selected solution the deviation $\xi=(a_kw_k-u,\,P)$ obeys
+# $\xi\leftarrow\xi-hK\frac1B\sum z_nz_n^\top\xi$ with the rows {eq}`eq-torch-rank` and
+# $K=\operatorname{diag}(1,\dots,1,M)$. Its mean square falls if
 #
 # $$ \tfrac1B\,\mathrm E\bigl[(z^\top
 # Kz)\,zz^\top\bigr]+\bigl(1-\tfrac1B\bigr)GKG\preceq\tfrac2h\,G,
 #    \qquad G=\mathrm E\,zz^\top, $$ (eq-torch-stable)
 #
 # in the norm of $K^{-1}$: take $\mathrm E\lVert\xi\rVert_{K^{-1}}^2$ after one step. For
-# $B\to\infty$
-# this is $h<2/\lambda_{\max}(KG)$. We compute it with 100 000 draws, and try one step below and
-# one above.
+# $B\to\infty$ this is $h<2/\lambda_{\max}(KG)$. We compute it with 100 000 draws, and try one step
+# below and one above.
 
 
 # %%
@@ -330,9 +321,8 @@ print(f"   which there loses {100 * lost:.0f} % of the designated imbalance on a
 # %% [markdown]
 # Above the limit the mean square can grow while a typical run still shrinks: training goes in
 # bursts, is late, and loses some of its gauge in every burst. This is another mechanism than the
-# one
-# of large steps on the full batch ({numref}`chapter-gradient-descent`), where the steps loosen the
-# gauge until they are stable.
+# one of large steps on the full batch ({numref}`chapter-gradient-descent`), where the steps loosen
+# the gauge until they are stable.
 #
 # ## Noisy labels
 #
@@ -343,8 +333,8 @@ print(f"   which there loses {100 * lost:.0f} % of the designated imbalance on a
 # :label: prop-torch-noise
 #
 # While the redundant directions stand still, full-batch training ends, to first order in $\sigma$,
-# at
-# $\xi=\sigma(Z^\top Z)^{-1}Z^\top\varepsilon$ with the rows {eq}`eq-torch-rank`, so for large $N$
+# at $\xi=\sigma(Z^\top Z)^{-1}Z^\top\varepsilon$ with the rows {eq}`eq-torch-rank`, so for large
+# $N$
 #
 # $$ P\approx c\,\frac{\sigma}{\sqrt N}\,\mathcal N(0,1),\qquad q_j=\frac PM,\qquad
 #    c^{-2}=\tfrac12-2\bigl(g(\phi)^2+\omega(\phi)^2\bigr), $$ (eq-torch-noise)
@@ -353,18 +343,15 @@ print(f"   which there loses {100 * lost:.0f} % of the designated imbalance on a
 # ```
 #
 # *Why it is true.* To first order $f-f_\star$ is linear in $\xi$, and the minimum is a least
-# squares
-# problem. Its covariance is $\sigma^2(Z^\top Z)^{-1}\to\frac{\sigma^2}NG^{-1}$, with $G$ the Gram
-# matrix of
-# {prf:ref}`thm-selection`'s proof ($d-2$ more directions do not couple to $P$). $c^2$ is the
-# last entry of $G^{-1}$.
+# squares problem. Its covariance is $\sigma^2(Z^\top Z)^{-1}\to\frac{\sigma^2}NG^{-1}$, with $G$
+# the Gram matrix of {prf:ref}`thm-selection`'s proof ($d-2$ more directions do not couple to $P$).
+# $c^2$ is the last entry of $G^{-1}$.
 #
 # Route one: training, to $\tau=210$. Route two: the linear solve, no training. They are compared
 # where the theory is of first order: the next order is about $c^2\sigma/\sqrt N$ relative to it,
-# and the line
-# of the owner also passes single samples, each with a weight of order $1/N$ against
-# $\xi\sim\sqrt{1/N}$. For
-# $\sigma=0.01$ and $N\ge1024$ we allow 10 % of the root mean square of $P$.
+# and the line of the owner also passes single samples, each with a weight of order $1/N$ against
+# $\xi\sim\sqrt{1/N}$. For $\sigma=0.01$ and $N\ge1024$ we allow 10 % of the root mean square of
+# $P$.
 
 # %%
 NS, SIGMAS = (256, 1024, 4096), (0.01, 0.1, 0.5)
@@ -436,9 +423,8 @@ glue("torch-late", f"{turned_late:.3f}", display=False)
 
 # %% [markdown]
 # By an angle of {glue:text}`torch-late` in hundreds of $D^2$: at full batch the gauge keeps its
-# students from fitting noise
-# with directions, since the clock of their turning is $D^2/\lvert q_j\rvert$ and the torque is
-# small.
+# students from fitting noise with directions, since the clock of their turning is $D^2/\lvert
+# q_j\rvert$ and the torque is small.
 #
 # ### Noise and mini-batches: a temperature
 #
@@ -461,8 +447,8 @@ glue("torch-late", f"{turned_late:.3f}", display=False)
 # both $G$, so they cancel, as friction and noise do at a temperature. With a step of finite length,
 # a mode with rate $\lambda$ of $K^{1/2}GK^{1/2}$ has $1/(1-h\lambda/2)$ times as much.
 #
-# A data loader does not draw new samples: it *shuffles a fixed set before each epoch*. Then
-# the noise of the $n=N/B$ steps of an epoch adds up to zero, $\operatorname{Cov}(\zeta_k,\zeta_l)
+# A data loader does not draw new samples: it *shuffles a fixed set before each epoch*. Then the
+# noise of the $n=N/B$ steps of an epoch adds up to zero, $\operatorname{Cov}(\zeta_k,\zeta_l)
 # =\frac{\sigma^2}BG(1_{k=l}-\frac1n)$, and modes that are slower than an epoch hardly see it. The
 # sums are geometric; `bridge_part` is the part of the variance that a mode keeps.
 
@@ -507,28 +493,25 @@ print(f"largest q_j of one redundant student, predicted sd {np.sqrt(white[2] / (
 
 # %% [markdown]
 # The ledger allows 20 %, for both, which covers the part of the noise that depends on $\xi$ itself
-# ($z_nz_n^\top-G$, of relative
-# order $h(d+M)/4B$ with large fourth moments), and three standard deviations. Shuffling is a
-# surprise of practical use: the slow mode, which decides how well the redundant students are told
-# from the owner, is far quieter under a data loader than under independent sampling.
+# ($z_nz_n^\top-G$, of relative order $h(d+M)/4B$ with large fourth moments), and three standard
+# deviations. Shuffling is a surprise of practical use: the slow mode, which decides how well the
+# redundant students are told from the owner, is far quieter under a data loader than under
+# independent sampling.
 #
 # ### Noise and mini-batches forget the gauge
 #
 # In {eq}`eq-torch-drift` the mean square residual now does not fall below $\sigma^2$, so the drift
-# never
-# stops. With the residual independent of $x$, $\mathrm E\lVert x\rVert^21\{s\cdot x>0\}=d/2$ and
-# $\mathrm E[s\cdot x]_+^2=\frac12$,
+# never stops. With the residual independent of $x$, $\mathrm E\lVert x\rVert^21\{s\cdot x>0\}=d/2$
+# and $\mathrm E[s\cdot x]_+^2=\frac12$,
 #
 # $$ \frac{d\delta}{d\tau}=-\frac{h\,\sigma_{\rm eff}^2}{2BD^2}\bigl(d\,a^2-\lVert w\rVert^2\bigr),
 #    \qquad \sigma_{\rm eff}^2=\frac{\sigma^2}{1-h(d+M)/4B}. $$ (eq-torch-forget)
 #
-# This is like weight decay ({numref}`chapter-gauge`), which pulls $\delta$ to $0$. But it
-# stops elsewhere: where $\lVert w\rVert^2=d\,a^2$, for a student with coefficient $q$ at
+# This is like weight decay ({numref}`chapter-gauge`), which pulls $\delta$ to $0$. But it stops
+# elsewhere: where $\lVert w\rVert^2=d\,a^2$, for a student with coefficient $q$ at
 # $\delta_\star=-q\,(d-1)/\sqrt d$. The factor in $\sigma_{\rm eff}$ is the residual that the noise
-# itself
-# makes, $\operatorname{tr}(G\operatorname{Cov}\xi)$ with {eq}`eq-torch-temperature`. For a test:
-# two
-# students, small $D$, one sample a step; the null has no noise in the labels.
+# itself makes, $\operatorname{tr}(G\operatorname{Cov}\xi)$ with {eq}`eq-torch-temperature`. For a
+# test: two students, small $D$, one sample a step; the null has no noise in the labels.
 
 # %%
 forget = {"m": 2, "D": 4.0, "d": 5, "h": 0.05, "N": 4000, "sigma": 0.7}
@@ -544,7 +527,7 @@ tau, strength = faded[1, 0.7].tau, h * 0.7**2 / (1 - h * (d + M) / 4) / (2 * D_*
 
 
 def pull(delta, t, q=1.0):
-    """(eq-torch-forget) for the owner, q = 1, and a redundant student, q = 0."""
+    """Rates of both imbalances: the owner with coefficient q and a redundant one with 0."""
     mu = np.hypot(delta[0], 2 * q)
     return -strength * np.array([(d * (mu + delta[0]) - (mu - delta[0])) / 2, delta[1]])
 
@@ -576,33 +559,31 @@ print(f"the owner would stop at δ = {-(d - 1) / np.sqrt(d):.3f}")
 # ```{prf:theorem} Only the second moment of the radius matters; ours
 # :label: thm-torch-radial
 #
-# Let $x=\rho e$ with $e$ uniform on the unit sphere of $\mathbb R^d$, $\rho\ge0$ with
-# $\mathrm E[\rho^2\mid e]=R<\infty$, and a teacher and students without biases. Then the population
-# flow is the flow for Gaussian inputs with time multiplied by $R/d$: same paths, same limits, same
-# selected student.
+# Let $x=\rho e$ with $e$ uniform on the unit sphere of $\mathbb R^d$, $\rho\ge0$ with $\mathrm
+# E[\rho^2\mid e]=R<\infty$, and a teacher and students without biases. Then the population flow is
+# the flow for Gaussian inputs with time multiplied by $R/d$: same paths, same limits, same selected
+# student.
 # ```
 #
 # *Why it is true.* Networks without biases and their teacher are homogeneous: $f(\rho e)=\rho f(e)$
 # and $1\{w\cdot x>0\}=1\{w\cdot e>0\}$. So $L=\frac12\mathrm E\bigl[\rho^2(f-f_\star)(e)^2\bigr]
 # =\frac R2\mathrm E(f-f_\star)(e)^2$, for the Gaussian $R=d$, and a factor of $L$ is a factor of
-# time. Isotropy
-# is used for $e$ alone; all formulas with the arc-cosine kernel hold on any such law.
+# time. Isotropy is used for $e$ alone; all formulas with the arc-cosine kernel hold on any such
+# law.
 #
-# For $N$ samples the loss is $\sum_n\rho_n^2(f-f_\star)(e_n)^2/2N$, an average over directions
-# with weights.
-# On the sample's *own clock*, time multiplied by $\bar R/d$ with $\bar R=\frac1N\sum\rho_n^2$,
-# what is
-# left of the radii are the relative weights, and they enter the error to first order only through
+# For $N$ samples the loss is $\sum_n\rho_n^2(f-f_\star)(e_n)^2/2N$, an average over directions with
+# weights. On the sample's *own clock*, time multiplied by $\bar R/d$ with $\bar
+# R=\frac1N\sum\rho_n^2$, what is left of the radii are the relative weights, and they enter the
+# error to first order only through
 #
 # $$ N_{\rm eff}=\frac{(\sum_n\rho_n^2)^2}{\sum_n\rho_n^4},\qquad
-#    \operatorname{rms}(\text{error})\approx\frac{C}{\sqrt{N_{\rm eff}}}\ \text{ with one $C$ for
-# all laws.}
-# $$ (eq-torch-neff)
+#    \operatorname{rms}(\text{error})\approx\frac C{\sqrt{N_{\rm eff}}},\quad C\text{ the same for
+#    all laws.} $$ (eq-torch-neff)
 #
 # The tolerance: root mean squares over 40 seeds of nearly quadratic forms in one dominant mode
 # ({numref}`chapter-finite-samples`) have a relative standard error of about $1/\sqrt{80}$, 11 %;
-# the
-# largest of five and the least may differ by four of them, a factor $1.55$. The null is $\sqrt N$.
+# the largest of five and the least may differ by four of them, a factor $1.55$. The null is $\sqrt
+# N$.
 
 
 # %%
@@ -666,13 +647,10 @@ print(f"ν = 3 on the Gaussian's own clock: error {wrong:.2f}")
 
 # %% [markdown]
 # Student's $t$ with three degrees of freedom has no fourth moment, and it converges all the same,
-# more
-# slowly: $N_{\rm eff}$ grows like $N^{2/3}$ only. With $\nu\le2$, $\mathrm E\rho^2=\infty$: there
-# is no
-# population flow at all. The own clock $\bar R/d$ grows like $N^{2/\nu-1}$, so no learning rate is
-# right for
-# all $N$; and $N_{\rm eff}$ does *not grow*: a handful of samples has all the weight. More data do
-# not help.
+# more slowly: $N_{\rm eff}$ grows like $N^{2/3}$ only. With $\nu\le2$, $\mathrm E\rho^2=\infty$:
+# there is no population flow at all. The own clock $\bar R/d$ grows like $N^{2/\nu-1}$, so no
+# learning rate is right for all $N$; and $N_{\rm eff}$ does *not grow*: a handful of samples has
+# all the weight. More data do not help.
 
 # %%
 NS_HEAVY = (2**7, 2**11, 2**15)
@@ -706,26 +684,22 @@ print(f"ν = 1: the clock grows like N^{growth:.2f}")
 # {numref}`chapter-kernel`. But steps are taken in $w$:
 #
 # $$ \tilde w_i'=-\tfrac{a_i}D\,\Sigma\,\tilde T_i,\qquad a_i'=-\tfrac1D\,\tilde w_i\cdot\tilde T_i,
-#    \qquad \delta_i=a_i^2-\tilde w_i^\top\Sigma^{-1}\tilde w_i \text{ conserved}: $$
-# (eq-torch-metric)
+#    \qquad \delta_i=a_i^2-\tilde w_i^\top\Sigma^{-1}\tilde w_i \text{ conserved}:
+# $$ (eq-torch-metric)
 #
 # the same loss landscape in *another metric* on directions. The theorem does not speak about it.
-# Near
-# the selected solution deviations decay with the eigenvalues of $KG_\Sigma$, where
+# Near the selected solution deviations decay with the eigenvalues of $KG_\Sigma$, where
 # $G_\Sigma=\mathrm E\,zz^\top$ is the Gram matrix of the rows {eq}`eq-torch-rank` under $\Sigma$:
 #
 # $$ G_\Sigma=\begin{pmatrix}\frac12\Sigma&\Sigma^{1/2}G(\tilde u,\tilde s_0)\\\cdot&
-#    \frac12\lVert\tilde s_0\rVert^2\end{pmatrix},\qquad \tilde s_0=\Sigma^{1/2}s_0, $$
-# (eq-torch-gram)
+#    \frac12\lVert\tilde s_0\rVert^2\end{pmatrix},\qquad \tilde s_0=\Sigma^{1/2}s_0,
+# $$ (eq-torch-gram)
 #
 # with $G(\cdot,\cdot)$ the half moment. We turn the axes of
-# $\Sigma=R\operatorname{diag}(\kappa,1)R^\top\cdot
-# 2/(\kappa+1)$ through eight orientations, follow each flow to $\tau=12/\lambda_{\min}$, and ask
-# who wins. The
-# decay of the loss from $8/\lambda_{\min}$ to $10/\lambda_{\min}$ must be $e^{-4}$, to 5 %: other
-# modes and
-# the motion of the redundant directions are smaller than that by then, unless eigenvalues nearly
-# coincide.
+# $\Sigma=R\operatorname{diag}(\kappa,1)R^\top\cdot 2/(\kappa+1)$ through eight orientations, follow
+# each flow to $\tau=12/\lambda_{\min}$, and ask who wins. The decay of the loss from
+# $8/\lambda_{\min}$ to $10/\lambda_{\min}$ must be $e^{-4}$, to 5 %: other modes and the motion of
+# the redundant directions are smaller than that by then, unless eigenvalues nearly coincide.
 
 
 # %%
@@ -807,7 +781,7 @@ print("selected with all imbalances +D:", sum(aniso_null), "of", len(aniso_null)
 rates = np.array([[table[kappa, beta][0] for beta in BETAS] for kappa in KAPPAS])
 decay_null = np.abs(decays * rates.ravel() / rates[0, 0] - 1).max()
 
-# %% mystnb={"figure": {"caption": "What a covariance does: time scale $1/\\lambda_{\\min}$ of the last stage over the orientation of the long axis of $\\Sigma$, for condition numbers $\\kappa$. The teacher lies at $0$, the students start at $\\pi/4$. Everywhere the designated student is selected.", "name": "fig-torch-covariance"}, "image": {"alt": "Five curves over orientation on a logarithmic axis. For kappa 1 a flat line at 15; larger kappa lie higher, up to several thousand at orientations near zero and pi over eight, and lowest near five eighths of pi, where the long axis lies across the students."}}
+# %% mystnb={"figure": {"caption": "What a covariance does: time scale $1/\\lambda_{\\min}$ of the last stage over the orientation of the long axis of $\\Sigma$, for condition numbers $\\kappa$. The teacher lies at $0$, the students start at $\\pi/4$. Everywhere the designated student is selected.", "name": "fig-torch-covariance"}, "image": {"alt": "Five curves over orientation on a logarithmic axis. For kappa 1 a flat line at 15; larger kappa lie higher, beyond ten thousand at orientations near zero and pi over eight, and lowest near five eighths of pi, where the long axis lies across the students."}}
 fig, ax = figures.panels(width=5.8, height=3.1)
 series = {f"κ = {kappa}": 1 / rates[i] for i, kappa in enumerate(KAPPAS)}
 figures.curves(ax, BETAS, series, xlabel="orientation of the long axis", ylabel="1/λ$_{min}$",
@@ -819,14 +793,12 @@ plt.show()
 
 # %% [markdown]
 # The covariance decides *how long* it takes, by orders of magnitude, and not *who* wins. One might
-# have expected that with $1/\lambda_{\min}\gg D^2$ the redundant students find the time to turn
-# and share;
-# they do not. Their speed is bounded by the loss ({prf:ref}`thm-selection`), which in the slow mode
-# is $\frac12\lambda_{\min}$ times the square of its amplitude and decays like
-# $e^{-2\lambda_{\min}\tau}$: its integral over
-# time does not depend on $\lambda_{\min}$. How long it takes is the Gram matrix once more: an axis
-# along which
-# students and teacher both lie makes them look alike to the data.
+# have expected that with $1/\lambda_{\min}\gg D^2$ the redundant students find the time to turn and
+# share; they do not. Their speed is bounded by the loss ({prf:ref}`thm-selection`), which in the
+# slow mode is $\frac12\lambda_{\min}$ times the square of its amplitude and decays like
+# $e^{-2\lambda_{\min}\tau}$: its integral over time does not depend on $\lambda_{\min}$. How long
+# it takes is the Gram matrix once more: an axis along which students and teacher both lie makes
+# them look alike to the data.
 #
 # ## Momentum
 #
@@ -838,28 +810,24 @@ plt.show()
 #
 # With $C_n=a_nv^a_n-w_n\cdot v^w_n$ and $Q_n=(v^a_n)^2-\lVert v^w_n\rVert^2$, exactly
 #
-# $$ \delta_{n+1}-\delta_n=-2\eta\beta C_n+\eta^2Q_{n+1},\qquad C_{n+1}=\beta C_n-\eta Q_{n+1}, $$
-# (eq-torch-momentum)
+# $$ \delta_{n+1}-\delta_n=-2\eta\beta C_n+\eta^2Q_{n+1},\qquad C_{n+1}=\beta C_n-\eta Q_{n+1},
+# $$ (eq-torch-momentum)
 #
 # so that a run that comes to rest has changed each imbalance by
-# $\eta^2\frac{1+\beta}{1-\beta}\sum_nQ_n$. For small $\eta$ this is $\frac{1+\beta}{1-\beta}$
-# times the
-# drift of gradient descent with the learning rate $\eta/(1-\beta)$.
+# $\eta^2\frac{1+\beta}{1-\beta}\sum_nQ_n$. For small $\eta$ this is $\frac{1+\beta}{1-\beta}$ times
+# the drift of gradient descent with the learning rate $\eta/(1-\beta)$.
 # ```
 #
 # *Why it is true.* The gradient at $\Theta_n$ has no part in $a\,\partial_aL-w\cdot\nabla_wL=0$, so
 # $a_nv^a_{n+1}-w_n\cdot v^w_{n+1}=\beta C_n$, and the rest is the square of a sum. Summing the
-# geometric memory gives
-# the factor. For small $\eta$ the velocity is $V\approx\nabla L/(1-\beta)$, and the path is that
-# of gradient
-# descent with $\eta/(1-\beta)$.
+# geometric memory gives the factor. For small $\eta$ the velocity is $V\approx\nabla L/(1-\beta)$,
+# and the path is that of gradient descent with $\eta/(1-\beta)$.
 #
 # In continuous time, $\ddot\Theta+\gamma\dot\Theta=-\nabla L$, the same computation gives
 # $\ddot\delta+\gamma\dot\delta=2(\dot a^2-\lVert\dot w\rVert^2)$: a moving heavy ball does *not*
-# conserve the imbalance, a slow one
-# nearly does. With $\beta=0.9$ the factor is 19. The drift is compared to first order in
-# $h/(1-\beta)=0.05$, at a
-# largest rate near 4: 20 % is allowed. The exact law is a matter of rounding.
+# conserve the imbalance, a slow one nearly does. With $\beta=0.9$ the factor is 19. The drift is
+# compared to first order in $h/(1-\beta)=0.05$, at a largest rate near 4: 20 % is allowed. The
+# exact law is a matter of rounding.
 
 
 # %%
@@ -887,7 +855,7 @@ ball_gap = np.abs(np.diff(ball.delta, axis=0) - exact).max()
 ball_null = np.abs(np.diff(ball.delta, axis=0) - eta**2 * Q).max()
 
 # %%
-print(f"(eq-torch-momentum) at every step to 1e-12: {ball_gap < 1e-12}; "
+print(f"the law holds at every step to 1e-12: {ball_gap < 1e-12}; "
       f"without memory off by {ball_null:.1e}")
 rest = np.array([run.delta[-1, :2] - run.delta[0, :2] for run in (plain, ball)])
 ball_factor, expected = rest[1] / rest[0], (1 + beta) / (1 - beta)
@@ -919,23 +887,19 @@ for name, (run, big) in runs.items():
 # ```{prf:proposition} Scales under the sign flow; ours, heuristic
 # :label: prop-torch-adam
 #
-# If all components move at speed $\eta$, a direction turns at a speed of order
-# $\eta/\lVert w\rVert$ and a coefficient at $\eta(\lvert a\rvert+\lVert w\rVert)$. With imbalance
-# $+D$,
-# $\lVert w\rVert\approx q/\sqrt D$, with $-D$ it is $\sqrt D$. The times to turn have the ratio
-# $D/q$, against $\Theta(D^2)$ for gradient descent (theorem 3.1); and while the owner learns,
-# which takes about
-# $1/(\eta\sqrt D)$ steps, the redundant students turn by $\Theta(1/D)$, against $\Theta(D^{-2})$.
+# If all components move at speed $\eta$, a direction turns at a speed of order $\eta/\lVert
+# w\rVert$ and a coefficient at $\eta(\lvert a\rvert+\lVert w\rVert)$. With imbalance $+D$, $\lVert
+# w\rVert\approx q/\sqrt D$, with $-D$ it is $\sqrt D$. The times to turn have the ratio $D/q$,
+# against $\Theta(D^2)$ for gradient descent (theorem 3.1); and while the owner learns, which takes
+# about $1/(\eta\sqrt D)$ steps, the redundant students turn by $\Theta(1/D)$, against
+# $\Theta(D^{-2})$.
 # ```
 #
 # So the gauge is not erased: a *size* is still compared with a size. What is gone is the second
-# factor
-# $D$, which came from gradients that are larger where $w$ is small. We measure both, with
-# `torch.optim.Adam` as it is; for the times of theorem 3.1, one student at $q_0=0.6$, $c_0=0$
-# until $c=0.95$,
-# with steps that are $1/300$ of $\lVert w\rVert$ or so. An exponent over a factor 16 in $D$ is
-# allowed an error of $0.1$:
-# factors that stay of order one may change by $16^{0.1}=1.3$.
+# factor $D$, which came from gradients that are larger where $w$ is small. We measure both, with
+# `torch.optim.Adam` as it is; for the times of theorem 3.1, one student at $q_0=0.6$, $c_0=0$ until
+# $c=0.95$, with steps that are $1/300$ of $\lVert w\rVert$ or so. An exponent over a factor 16 in
+# $D$ is allowed an error of $0.1$: factors that stay of order one may change by $16^{0.1}=1.3$.
 
 # %%
 ADAM_DS, times, gd_times, adam_turn, gd_turn = (8, 32, 128), {}, {}, [], []
@@ -971,11 +935,9 @@ for name, row, fit in (("time to align, −D over +D: Adam", ratio, "Adam"),
 
 # %% [markdown]
 # Adam takes the square root of both separations. Does the gauge still choose? Adam knows the axes,
-# so a
-# start and the same start in rotated axes are different problems for it; nearly equal students
-# need not stay
-# equal. We try five rotations, each with other near duplicates (3 % in $q$, $0.03$ in the angle),
-# with two learning rates at $D=4$ and $D=32$, all to $\eta n=6$.
+# so a start and the same start in rotated axes are different problems for it; nearly equal students
+# need not stay equal. We try five rotations, each with other near duplicates (3 % in $q$, $0.03$ in
+# the angle), with two learning rates at $D=4$ and $D=32$, all to $\eta n=6$.
 
 
 # %%
@@ -1020,62 +982,52 @@ print("with all imbalances +D:", sum(adam_null), "of", len(adam_null))
 
 # %% [markdown]
 # It does, in all of them, while the imbalances are not conserved: they change by an amount that
-# does
-# not vanish with the learning rate. What selects is not conservation but being fast early. The time
-# $\eta n=6$ matters: near duplicates part slowly, and at a quarter of it not all runs are done.
+# does not vanish with the learning rate. What selects is not conservation but being fast early. The
+# time $\eta n=6$ matters: near duplicates part slowly, and at a quarter of it not all runs are
+# done.
 #
 # ## Exercises
 #
 # **1.** Show that at a solution (zero residual) the trace of the Hessian of $L$ under Gaussian
-# inputs is
-# $\frac12\sum_i(d\,a_i^2+\lVert w_i\rVert^2)$, and that on a gauge orbit $a\lVert w\rVert=q$ it is
-# least
-# where {eq}`eq-torch-forget` stops.
+# inputs is $\frac12\sum_i(d\,a_i^2+\lVert w_i\rVert^2)$, and that on a gauge orbit $a\lVert
+# w\rVert=q$ it is least where {eq}`eq-torch-forget` stops.
 #
 # ```{dropdown} Solution of 1
 # At zero residual the Hessian is $\mathrm E[\nabla f\,\nabla f^\top]$, with trace $\sum_i\mathrm
-# E[w_i\cdot
-# x]_+^2+a_i^2\,\mathrm E\lVert x\rVert^21\{w_i\cdot x>0\}=\frac12\sum_i\lVert
-# w_i\rVert^2+d\,a_i^2$. With
-# $\lVert w\rVert=q/a$ the derivative of $d\,a^2+q^2/a^2$ by $a$ vanishes where $d\,a^2=\lVert
-# w\rVert^2$. Then
-# $a^2=q/\sqrt d$, $\lVert w\rVert^2=q\sqrt d$ and $\delta=q(1-d)/\sqrt d$.
+# E[w_i\cdot x]_+^2+a_i^2\,\mathrm E\lVert x\rVert^21\{w_i\cdot x>0\}=\frac12\sum_i\lVert
+# w_i\rVert^2+d\,a_i^2$. With $\lVert w\rVert=q/a$ the derivative of $d\,a^2+q^2/a^2$ by $a$
+# vanishes where $d\,a^2=\lVert w\rVert^2$. Then $a^2=q/\sqrt d$, $\lVert w\rVert^2=q\sqrt d$ and
+# $\delta=q(1-d)/\sqrt d$.
 # ```
 #
-# **2.** Nesterov's momentum in PyTorch steps by $-\eta(\nabla L(\Theta_n)+\beta V_{n+1})$. Find
-# the law that
-# replaces {eq}`eq-torch-momentum`, and the factor of the drift for small $\eta$.
+# **2.** Nesterov's momentum in PyTorch steps by $-\eta(\nabla L(\Theta_n)+\beta V_{n+1})$. Find the
+# law that replaces {eq}`eq-torch-momentum`, and the factor of the drift for small $\eta$.
 #
 # ```{dropdown} Solution of 2
 # With $U=\nabla L+\beta V_{n+1}$ and $C_n=a_nv^a_n-w_n\cdot v_n^w$: the gradient drops out of
 # $a_nU^a-w_n\cdot U^w=\beta\,(a_nv^a_{n+1}-w_n\cdot v^w_{n+1})=\beta^2C_n$. So
 # $\delta_{n+1}-\delta_n=-2\eta\beta^2C_n+\eta^2\langle U,U\rangle$ and $C_{n+1}=\beta
 # C_n-\eta\langle U,V_{n+1}\rangle$ with $\langle\cdot,\cdot\rangle$ the difference of the squares
-# in $a$ and
-# $w$. For small $\eta$, $U\approx V\approx\nabla L/(1-\beta)$, and the factor is
+# in $a$ and $w$. For small $\eta$, $U\approx V\approx\nabla L/(1-\beta)$, and the factor is
 # $1+2\beta^2/(1-\beta)$ for each step with $\eta/(1-\beta)$: $17.2$ at $\beta=0.9$.
 # ```
 #
 # **3.** Put the $N$ inputs of {prf:ref}`thm-torch-radial` all at the same radius. Show that on the
-# own clock
-# the error then is least among all radial laws, and by how much it is smaller than the Gaussian's
-# in $d$ dimensions.
+# own clock the error then is least among all radial laws, and by how much it is smaller than the
+# Gaussian's in $d$ dimensions.
 #
 # ```{dropdown} Solution of 3
-# $N_{\rm eff}\le N$ by Cauchy and Schwarz, with equality for equal radii. For the Gaussian
-# $N_{\rm eff}/N\to(\mathrm E\rho^2)^2/\mathrm E\rho^4=d/(d+2)$: a factor $\sqrt{1+2/d}$ in the
-# error, $1.41$ in the
-# plane, and nothing to gain in high dimension.
+# $N_{\rm eff}\le N$ by Cauchy and Schwarz, with equality for equal radii. For the Gaussian $N_{\rm
+# eff}/N\to(\mathrm E\rho^2)^2/\mathrm E\rho^4=d/(d+2)$: a factor $\sqrt{1+2/d}$ in the error,
+# $1.41$ in the plane, and nothing to gain in high dimension.
 # ```
 #
 # **4.** Adam has a constant $\epsilon$ (`eps=1e-8`) in its denominator. Multiply the loss by
-# $10^{-9}$ and
-# train again. What does Adam become, and what do the two separations become?
+# $10^{-9}$ and train again. What does Adam become, and what do the two separations become?
 #
 # ````{dropdown} Solution of 4
 # If all gradients are far below $\epsilon$ the step is $\eta\,m_n/\epsilon$: momentum SGD with the
-# rate
-# $10^{-9}\eta/\epsilon$. The ratio of times is again of order $D^2$.
+# rate $10^{-9}\eta/\epsilon$. The ratio of times is again of order $D^2$.
 # ```python
 # small = lambda parameters, lr: torch.optim.Adam(parameters, lr=lr, eps=10.0)
 # run = train(network(duplicates(m, 8.0, phi)), X, h=2.0, steps=2000, optimizer=small)
