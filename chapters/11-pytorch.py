@@ -131,6 +131,19 @@ for i, d in enumerate(DIMS):
         owned[i, j] = np.mean([run.owner == 0 for run in runs])
         full_rank[i, j] = np.mean([np.linalg.matrix_rank(features(X, u, s0)) > d for X in draws])
 
+# %% mystnb={"figure": {"caption": "How many samples for each input dimension: part of 20 seeds that is selected at $\\tau=150$ (markers joined by lines), and part in which the rows {eq}`eq-torch-rank` have rank $d+1$ (open markers).", "name": "fig-torch-samples"}, "image": {"alt": "Part of seeds over N/d from 1 to 8 on a logarithmic axis, for d = 10 and d = 30. All four series are zero at 1. The ranks pass one half at 2; the selected part is near 0.2 and 0 there, rises to 0.7 and 1 at 3, and to about 1 from 4 on."}}
+fig, ax = figures.panels(width=5.6, height=2.7)
+series = {f"d = {d}, selected": chosen[i] for i, d in enumerate(DIMS)}
+figures.measured_points(ax, RATIOS, series, xlabel="N/d", ylabel="part of 20 seeds", log="x")
+for i, (line, d) in enumerate(zip(ax.lines, DIMS, strict=True)):
+    line.set(linestyle=figures.DASHES[i], linewidth=1.2)
+    ax.plot(RATIOS, full_rank[i], figures.MARKERS[i], mfc="none", markersize=9,
+            color=figures.COLOURS[i], label=f"d = {d}, rank d + 1")
+ax.set_xticks(RATIOS, RATIOS)
+ax.minorticks_off()
+ax.legend(frameon=False, loc="lower right")
+plt.show()
+
 # %%
 print("N/d                       " + "".join(f"{r:6d}" for r in RATIOS))
 for i, d in enumerate(DIMS):
@@ -395,7 +408,7 @@ for d_ in (2, 10):
 clean_P = abs(noisy(1024, 0.0, 2, 0)[0].P[-1])
 print("without noise P ends below 1e-6:", clean_P < 1e-6)
 
-# %% mystnb={"figure": {"caption": "What noisy labels leave: root mean square of $P$ over 20 seeds at $\\tau=210$, over the size of the noise $\\sigma/\\sqrt N$, for $d=2$. Grey: $c\\,\\sigma/\\sqrt N$ with $c$ from the Gram matrix.", "name": "fig-torch-noise"}, "image": {"alt": "Log-log plot. Markers for N = 256, 1024 and 4096 rise along one grey line of slope one, over two decades; those with the largest noise at N = 256 lie a little above it."}}
+# %% mystnb={"figure": {"caption": "What noisy labels leave: root mean square of $P$ over 20 seeds at $\\tau=210$, over the size of the noise $\\sigma/\\sqrt N$, for $d=2$. Grey: $c\\,\\sigma/\\sqrt N$ with $c$ from the Gram matrix.", "name": "fig-torch-noise"}, "image": {"alt": "Log-log plot. Markers for N = 256, 1024 and 4096 scatter closely about one grey line of slope one, over two and a half decades."}}
 fig, ax = figures.panels(width=5.6, height=3.0)
 for k, N_ in enumerate(NS):
     x = np.array(SIGMAS) / np.sqrt(N_)
@@ -521,7 +534,7 @@ for seed, sigma in ((1, 0.7), (2, 0.7), (1, 0.0)):
     steps = 6000 if sigma > 0 else 2000
     X = draw(forget["N"], d, seed)
     y = teacher_labels(X, problem) + sigma * draw(forget["N"], 1, seed, 9)[:, 0]
-    rule = {"h": h, "steps": steps, "every": 1000, "batch": 1, "seed": seed}
+    rule = {"h": h, "steps": steps, "every": 200, "batch": 1, "seed": seed}
     faded[seed, sigma] = train(network(problem), X, y, **rule)
 tau, strength = faded[1, 0.7].tau, h * 0.7**2 / (1 - h * (d + M) / 4) / (2 * D_**2)
 
@@ -534,16 +547,27 @@ def pull(delta, t, q=1.0):
 
 foretold = odeint(pull, [D_, -D_], tau)
 
+# %% mystnb={"figure": {"caption": "Noisy labels and batches of one sample forget the gauge: imbalances of the designated (upper curves) and the redundant student (lower), two seeds (solid, dashed) and the prediction {eq}`eq-torch-forget` (grey). Dotted: without noise in the labels. The thin line is where the designated imbalance would stop.", "name": "fig-torch-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 to about 0.8 along a grey one; two lower curves rise from minus 4 to about minus 3.1 along another. Without noise both dotted lines stay near plus and minus 4."}}
+fig, ax = figures.panels(width=6.0, height=3.0)
+ax.plot(tau, foretold, color="#bbbbbb", linewidth=6)
+for (seed, sigma), style in zip(faded, ("-", (0, (5, 2)), (0, (1, 1.2))), strict=True):
+    run = faded[seed, sigma]
+    for k, colour in enumerate((figures.BLUE, figures.ORANGE)):
+        ax.plot(run.tau, run.delta[:, k], color=colour, linestyle=style, linewidth=1.5)
+ax.axhline(-(d - 1) / np.sqrt(d), color=figures.GUIDE, linewidth=0.8)
+figures.finish(ax, "fast time τ", "imbalance δ", legend=False)
+plt.show()
+
 # %%
 print("   τ    designated δ: seeds 1, 2   predicted | redundant: 1, 2   predicted")
-for k in range(0, len(tau), 2):
+for k in range(0, len(tau), 5):
     one, two = faded[1, 0.7].delta[k], faded[2, 0.7].delta[k]
     print(f"{tau[k]:5.0f}{one[0]:15.2f}{two[0]:8.2f}{foretold[k, 0]:12.2f}  "
           f"|{one[1]:9.2f}{two[1]:7.2f}{foretold[k, 1]:10.2f}")
 moved = np.array([np.mean([D_ - faded[s, 0.7].delta[-1, 0] for s in (1, 2)]),
                   np.mean([faded[s, 0.7].delta[-1, 1] + D_ for s in (1, 2)])])
 forget_ratio = moved / np.abs(foretold[-1] - [D_, -D_])
-forget_null = abs(faded[1, 0.0].delta[-1, 0] - D_) / abs(foretold[2, 0] - D_)
+forget_null = abs(faded[1, 0.0].delta[-1, 0] - D_) / abs(foretold[10, 0] - D_)
 print(f"change over predicted change: {forget_ratio[0]:.2f}, {forget_ratio[1]:.2f}; "
       f"without noise, at τ = 100: "
       f"{forget_null:.2f}")
@@ -787,7 +811,7 @@ series = {f"κ = {kappa}": 1 / rates[i] for i, kappa in enumerate(KAPPAS)}
 figures.curves(ax, BETAS, series, xlabel="orientation of the long axis", ylabel="1/λ$_{min}$",
                log="y")
 ax.set_xticks(BETAS[::2], ["0", "π/4", "π/2", "3π/4"])
-ax.legend(fontsize=8.5, ncols=2, loc="upper right")
+ax.legend(fontsize=8.5, ncols=2, loc="upper right", frameon=False)
 ax.set_ylim(5, 2e5)
 plt.show()
 
@@ -932,6 +956,20 @@ for name, row, fit in (("time to align, −D over +D: Adam", ratio, "Adam"),
                        ("redundant students turn by: Adam", adam_turn, "Adam turn"),
                        ("   gradient flow", gd_turn, "GD turn")):
     print(f"{name:40}" + "".join(f"{x:9.3g}" for x in row) + f"{exponent[fit]:10.2f}")
+
+# %% mystnb={"figure": {"caption": "Left: time that a single student needs to align at imbalance $-D$, over the time at $+D$. Right: angle by which the redundant students turn, $m=8$. Both for Adam and for the flow of gradient descent, with least-squares lines.", "name": "fig-torch-adam"}, "image": {"alt": "Two log-log panels over D = 8, 32, 128. Left: the ratio for gradient descent rises from 175 to 44000 with slope two, that for Adam from 10 to 144 with slope one. Right: the turning falls with slope minus two from 1e-3 for gradient descent, with slope minus one from 0.1 for Adam."}}
+fig, (left, right) = figures.panels(1, 2, width=8.0, height=2.9)
+for ax, pair, ylabel in ((left, (gd_ratio, ratio), "time at −D / time at +D"),
+                         (right, (gd_turn, adam_turn), "turning of redundant students")):
+    series = dict(zip(("gradient descent", "Adam"), pair, strict=True))
+    fits = {name: loglog_fit(ADAM_DS, y) for name, y in series.items()}
+    figures.measured_points(ax, ADAM_DS, series, fits=fits, xlabel="D", ylabel=ylabel)
+    ax.set_xticks(ADAM_DS, ADAM_DS)
+    ax.minorticks_off()
+plt.show()
+
+# %%
+print("exponents: " + ", ".join(f"{name} {x:.2f}" for name, x in exponent.items()))
 
 # %% [markdown]
 # Adam takes the square root of both separations. Does the gauge still choose? Adam knows the axes,
