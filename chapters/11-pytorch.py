@@ -283,14 +283,15 @@ def trained(batch, seed, h=h):
 
 by_batch = {B: [trained(B, seed) for seed in REPEATS] for B in BATCHES}
 drift_ratio, drift_error, all_selected = {}, {}, {}
-print("    B   selected   D/h × drift: designated     predicted   redundant     predicted")
+print("    B  selected  sd of q_k   D/h × drift: designated  predicted   redundant      predicted")
 for B, runs in by_batch.items():
     all_selected[B] = [captured(run, redundant="L2")[-1] and run.owner == 0 for run in runs]
     measured = np.array([(run.delta[-1] - run.delta[0])[:2] * D / h for run in runs])
     predicted = I_0 + (N - B) / (B * (N - 1)) * I_1
     mean, error = measured.mean(axis=0), measured.std(axis=0, ddof=1) / np.sqrt(len(runs))
     drift_ratio[B], drift_error[B] = mean / predicted, error / np.abs(predicted)
-    print(f"{B:5d}{sum(all_selected[B]):7d}/{len(runs)}"
+    spread = np.std([run.q[-1, 0] for run in runs], ddof=1)
+    print(f"{B:5d}{sum(all_selected[B]):6d}/{len(runs)}{spread:13.1e}"
           f"{mean[0]:15.3f} ± {error[0]:.3f}{predicted[0]:13.3f}"
           f"{mean[1]:13.4f} ± {error[1]:.4f}{predicted[1]:9.4f}")
 
@@ -703,7 +704,7 @@ print(f"ν = 1: the clock grows like N^{growth:.2f}")
 # %% [markdown]
 # ## A covariance
 #
-# Let $x\sim\mathcal N(0,\Sigma)$ with $\operatorname{tr}\Sigma=d$. In $\tilde w=\Sigma^{1/2}w$,
+# Let $x\sim\mathcal N(0,\Sigma)$ with $\operatorname{tr}\Sigma=d$ (measured in the plane). In $\tilde w=\Sigma^{1/2}w$,
 # $\tilde u=\Sigma^{1/2}u$ the network sees Gaussian inputs, and all moments are those of
 # {numref}`chapter-kernel`. But steps are taken in $w$:
 #
@@ -855,12 +856,12 @@ plt.show()
 
 
 # %%
-def heavy_ball(lr_of, beta, X, problem, n, nesterov=False):
+def heavy_ball(h, beta, X, problem, n, nesterov=False):
     def momentum(parameters, lr):
         return torch.optim.SGD(parameters, lr=lr, momentum=beta, nesterov=nesterov)
 
     rule = {} if beta == 0 else {"optimizer": momentum}
-    return train(network(problem), X, h=lr_of, steps=n, **rule)
+    return train(network(problem), X, h=h, steps=n, **rule)
 
 
 problem, X, h, beta = duplicates(m, D, phi), draw(1024, 2, 0), 0.05, 0.9
@@ -885,18 +886,34 @@ rest = np.array([run.delta[-1, :2] - run.delta[0, :2] for run in (plain, ball)])
 ball_factor, expected = rest[1] / rest[0], (1 + beta) / (1 - beta)
 print(f"D/h × drift: plain {rest[0, 0] * D / h:.3f}, heavy ball {rest[1, 0] * D / h:.2f}; factors "
       f"{ball_factor[0]:.1f}, {ball_factor[1]:.1f}; predicted {expected:.0f} at small h")
-print("run                               h/(1-β)    q_k     P        |θ|     selected")
-runs = {"plain": (plain, h), "heavy ball": (ball, h)}
-for nesterov in (False, True):
-    for big in (0.5, 1.0):
-        run = heavy_ball(big * 0.1, 0.9, X, problem, 800, nesterov)
-        runs[f"{'Nesterov' if nesterov else 'heavy ball'}, {big:g}"] = run, big
-runs["heavy ball, β = 0.99"] = heavy_ball(0.005, 0.99, X, problem, 2000), 0.5
-momentum_selects = []
-for name, (run, big) in runs.items():
-    momentum_selects.append(captured(run, redundant="L2")[-1] and run.owner == 0)
-    print(f"{name:34}{big:7.2f}{run.q[-1, 0]:9.3f}{np.round(run.P[-1], 3) + 0.0:8.3f}"
-          f"{run.angle(0)[-1]:9.3f}     {momentum_selects[-1]}")
+
+
+# %%
+def near_duplicates(seed, D, beta=0.0):
+    """Students 3 % apart in q and 0.03 in the angle; all directions turned by beta."""
+    nudge = np.random.default_rng(seed).uniform(-1, 1, (2, m)) * 0.03
+    angles = phi + nudge[1] + beta
+    s, u = (np.stack([np.cos(x), np.sin(x)], axis=-1) for x in (angles, np.array([beta])))
+    delta = np.where(np.arange(m) == 0, D, -D)
+    return Problem(Teacher(np.ones(1), u), Students((1 + nudge[0]) / m, s, delta), D)
+
+
+def selected(run):
+    return captured(run, redundant="L2")[-1] and run.owner == 0
+
+
+starts, momentum_selects = [near_duplicates(seed, D) for seed in range(3)], []
+print("method       β     h/(1-β)   selected   q_k: from, to")
+for beta, nesterov, big in ((0.9, False, 0.1), (0.9, False, 1), (0.9, True, 0.1), (0.9, True, 1),
+                            (0.99, False, 0.5)):
+    n = 500 if big < 1 else 150
+    runs = [heavy_ball(big * (1 - beta), beta, X, p, n, nesterov) for p in starts]
+    momentum_selects += [selected(run) for run in runs]
+    q = [run.q[-1, 0] for run in runs]
+    print(f"{'Nesterov' if nesterov else 'heavy ball':12} {beta:.2f}{big:8.2f}"
+          f"{sum(momentum_selects[-3:]):9d}/3{min(q):13.3f}{max(q):7.3f}")
+momentum_null = selected(heavy_ball(0.1, 0.9, X, starts[0].regauged(+D), 150))
+print("with all imbalances +D:", momentum_null)
 
 # %% [markdown]
 # Momentum is stable at effective rates at which plain descent is not ($h<$ {glue:text}`torch-limit`
@@ -979,15 +996,6 @@ print("exponents: " + ", ".join(f"{name} {x:.2f}" for name, x in exponent.items(
 
 
 # %%
-def rotated_start(beta, seed, D):
-    rng = np.random.default_rng(seed)
-    nudge = rng.uniform(-1, 1, (2, m)) * 0.03
-    angles = phi + nudge[1] + beta
-    s, u = (np.stack([np.cos(x), np.sin(x)], axis=-1) for x in (angles, np.array([beta])))
-    delta = np.where(np.arange(m) == 0, D, -D)
-    return Problem(Teacher(np.ones(1), u), Students((1 + nudge[0]) / m, s, delta), D)
-
-
 ROTATIONS, LEARNED = np.array([0, 0.3, 0.8, 1.3, 2.0]), 6
 adam_runs, adam_null = {}, []
 
@@ -1000,17 +1008,17 @@ def with_adam(problem, lr):
 
 for D_ in (4.0, 32.0):
     for lr in (6e-3, 2e-2):
-        adam_runs[D_, lr] = [with_adam(rotated_start(beta, k, D_), lr)
+        adam_runs[D_, lr] = [with_adam(near_duplicates(k, D_, beta), lr)
                              for k, beta in enumerate(ROTATIONS)]
 for k in (0, 3):
-    run = with_adam(rotated_start(ROTATIONS[k], k, D).regauged(+D), 2e-2)
+    run = with_adam(near_duplicates(k, D, ROTATIONS[k]).regauged(+D), 2e-2)
     adam_null.append(captured(run, redundant="L2")[-1])
 
 # %%
 adam_selects = []
 print("   D     lr   selected: at a quarter, at the end    q_k: from, to     δ_k/D: from, to")
 for (D_, lr), each in adam_runs.items():
-    ok = [captured(run, redundant="L2")[-1] and run.owner == 0 for run in each]
+    ok = [selected(run) for run in each]
     adam_selects += ok
     q, kept = ([x[-1, 0] for x in (getattr(run, name) for run in each)] for name in ("q", "delta"))
     early = sum(captured(run, redundant="L2")[1] for run in each)
@@ -1154,6 +1162,9 @@ text = f"to 1e-12 at every step; factors {ball_factor[0]:.1f}, {ball_factor[1]:.
 near = (np.abs(ball_factor / expected - 1) < 0.2).all()
 rows.append(claims.compare("B11-momentum", text, holds=ball_gap < 1e-12 and near,
                            null_holds=ball_null < 1e-12))
+text = f"{sum(momentum_selects)}/{len(momentum_selects)} with heavy ball or Nesterov"
+rows.append(claims.compare("B11-momentum-selects", text, holds=all(momentum_selects),
+                           null_holds=momentum_null))
 text = f"exponents {exponent['Adam']:.2f} and {exponent['Adam turn']:.2f}; gradient flow " \
        f"{exponent['GD']:.2f} and {exponent['GD turn']:.2f}"
 linear = [abs(exponent[x] - 1) < 0.1 and abs(exponent[f"{x} turn"] + 1) < 0.1
