@@ -102,12 +102,13 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 
 # %% [markdown]
 # Every claim that can be tested stands in a ledger before it is measured: its printed digits, for
-# some a tolerance with a reason, and for most a *null*, the value that anyone would have guessed or
-# a case in which the statement should fail. What a property has to meet is argued in its chapter. Of
-# {glue:text}`index-all` claims the chapters written so far judge {glue:text}`index-reported`, and
-# {glue:text}`index-passing` of these pass. Another {glue:text}`index-own` rows are findings of
-# this book that the paper does not print. The {ref}`scoreboard <chapter-scoreboard>` shows each
-# row with a link to the code that measured it, and what the book still owes.
+# some a tolerance with a reason, and for most a *null*, the value that anyone would have guessed
+# or a case in which the statement should fail. What a property has to meet is argued in its
+# chapter. Of {glue:text}`index-all` claims the chapters written so far judge
+# {glue:text}`index-reported`, and {glue:text}`index-passing` of these pass. Another
+# {glue:text}`index-own` rows are findings of this book that the paper does not print. The
+# {ref}`scoreboard <chapter-scoreboard>` shows each row with a link to the code that measured it,
+# and what the book still owes.
 #
 # Two things to know before you trust a count. The text of the paper that we worked from lacks the
 # statements of its theorems and some displayed equations: those we rebuilt from the proofs, and

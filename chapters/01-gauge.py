@@ -569,7 +569,8 @@ for k in (0, 20, 50, 100, 200):
 
 # %% [markdown]
 # The tolerance: at the end $\lvert\delta\rvert=8e^{-10}\approx4\cdot10^{-4}$, the difference of
-# $a^2$ and $r^2$ below 1, to which the solver adds some hundred local errors of $10^{-11}$ at most. Once $\lvert\delta\rvert\ll2\lvert q\rvert$ the neurons are balanced, and the two signs
+# $a^2$ and $r^2$ below 1, to which the solver adds some hundred local errors of $10^{-11}$ at
+# most. Once $\lvert\delta\rvert\ll2\lvert q\rvert$ the neurons are balanced, and the two signs
 # behave alike.
 #
 # ## Back to weights without losing digits

@@ -300,7 +300,8 @@ print({name: bool(agrees) for name, agrees in list(closed_system.items())[:6]})
 print(f"with κ' = ½ the angular speed would be off by up to {worst['linear']:.4g} χ")
 
 # %% [markdown]
-# (Products of two coefficients reach 4 here, so the tolerance is twice the earlier one.) And once in six dimensions,
+# (Products of two coefficients reach 4 here, so the tolerance is twice the earlier one.)
+# And once in six dimensions,
 # with inputs drawn at random, so that nothing is planar by construction:
 
 # %%
@@ -382,8 +383,9 @@ for name, value in zip(("longest", "steepest"), np.max(extent, axis=0), strict=T
 
 # %% [markdown]
 # The tolerance: autograd divides by $\sqrt{1-c^2}$, so a rounding of $10^{-16}$ grows by
-# $1/\sin\alpha$, which random pairs keep below a hundred (here {glue:text}`kernel-steepest` at most),
-# and by $\lVert v\rVert$ (here up to {glue:text}`kernel-longest`): to $10^{-14}$ or a few of them.
+# $1/\sin\alpha$, which random pairs keep below a hundred (here {glue:text}`kernel-steepest` at
+# most), and by $\lVert v\rVert$ (here up to {glue:text}`kernel-longest`): to $10^{-14}$ or a few
+# of them.
 
 # %%
 w, v = 1.5 * S, 0.8 * turned(2.0)

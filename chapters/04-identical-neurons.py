@@ -18,8 +18,8 @@
 # $m$ students start with the same direction and the same coefficient, so nothing that the network
 # computes tells them apart. Their imbalances do. After this chapter you know
 #
-# - the main result of {cite:t}`wang2026gauge`, its theorem 3.3: with one imbalance $+D$ and all others
-#   $-D$, the designated student learns the teacher and every other coefficient vanishes;
+# - the main result of {cite:t}`wang2026gauge`, its theorem 3.3: with one imbalance $+D$ and all
+#   others $-D$, the designated student learns the teacher and every other coefficient vanishes;
 # - what its constants are when they are measured, and where its hypotheses $D\ge D_0(m)$ and
 #   $\phi\le\pi/3$ matter;
 # - figures 1 and 3 and the control run of D.7, in three descriptions of training: the limit
@@ -311,10 +311,10 @@ print(f"one contribution only: coefficient off by {off_null:.3f}")
 # $$ \exp\Bigl(\int\frac{\omega(\alpha)}{D}\,d\tau\Bigr)
 #    \approx\exp\Bigl(mD\int_0^\phi\frac{d\alpha}{2g(\alpha)}\Bigr) , $$ (eq-identical-unstable)
 #
-# with these $m$ and $D$ far beyond what rounding at $10^{-16}$ can stand. The other gauges do not do this.
-# With $+D$ the differences move at rates of order $1/q$, but so does the common angle: before it has
-# reached the teacher they have time for a factor of order one, whatever $D$ is. Balanced directions
-# have $\chi=1$ whatever their coefficient is, so equal directions stay equal.
+# with these $m$ and $D$ far beyond what rounding at $10^{-16}$ can stand. The other gauges do not
+# do this. With $+D$ the differences move at rates of order $1/q$, but so does the common angle:
+# before it has reached the teacher they have time for a factor of order one, whatever $D$ is.
+# Balanced directions have $\chi=1$ whatever their coefficient is, so equal directions stay equal.
 
 # %%
 nudge = 1e-6 * np.array([3, -1, -4, 1, -5, 9, -2, -1]) / 9  # sums to zero
@@ -481,8 +481,8 @@ glue("share-null", f"{share_null:.2f}", display=False)
 #
 # ### Which unit removes the loss, and by which change
 #
-# Integrated along the flow, the terms of {eq}`eq-dissipation` of all students must add up to $L(0)-L(\tau)$; the
-# loss itself is the second route.
+# Integrated along the flow, the terms of {eq}`eq-dissipation` of all students must add up to
+# $L(0)-L(\tau)$; the loss itself is the second route.
 
 # %%
 PARTS = 1e-11
@@ -520,8 +520,9 @@ glue("removed-by-growing", f"{by_growing / (by_growing + by_turning):.2f}", disp
 glue("removed-by-turning", f"{by_turning / (by_growing + by_turning):.2f}", display=False)
 
 # %% [markdown]
-# The designated student removes most of the loss, a part {glue:text}`removed-by-growing` of its share
-# by growing and {glue:text}`removed-by-turning` by turning; the redundant students contribute by shrinking, and next to nothing by turning.
+# The designated student removes most of the loss, a part {glue:text}`removed-by-growing` of its
+# share by growing and {glue:text}`removed-by-turning` by turning; the redundant students
+# contribute by shrinking, and next to nothing by turning.
 #
 # ## Agreement of the descriptions
 #
@@ -572,11 +573,11 @@ print(f"redundant students equal to {SPREAD:g} on {alike} of {spreads.size} pair
 # For all 25 pairs the record gives the capture time (first record with $q>0.9$,
 # $\lvert\theta\rvert<0.1$ and $P<0.1$; {numref}`chapter-scaling` discusses this window), the
 # slowest mean decay $\log(L(\tau_{\rm cap})/L(\tau))/(\tau-\tau_{\rm cap})$, and the largest
-# $\lvert\dot\psi\rvert(m-1)D/L$ after capture. If the theorem holds, the three are bounded over the
-# grid: the first two say $t_{\rm cap}=O(1/D)$ and $c>0$, the third is $C$. The slowest linear rate of
-# the limiting flow at its rest point, $\lambda(\phi,m)$ (`measure.tail_rate`), is beside them: in the
-# end the loss falls like $e^{-2\lambda\tau}$. As *bounded* we accept a
-# factor below two (our choice): $D$ grows sixteenfold, so that a power of $D$ too much shows.
+# $\lvert\dot\psi\rvert(m-1)D/L$ after capture. If the theorem holds, the three are bounded over
+# the grid: the first two say $t_{\rm cap}=O(1/D)$ and $c>0$, the third is $C$. The slowest linear
+# rate of the limiting flow at its rest point, $\lambda(\phi,m)$ (`measure.tail_rate`), is beside
+# them: in the end the loss falls like $e^{-2\lambda\tau}$. As *bounded* we accept a factor below
+# two (our choice): $D$ grows sixteenfold, so that a power of $D$ too much shows.
 
 
 # %%

@@ -949,12 +949,12 @@ glue("early-C-last", f"{C_last:.3f}", display=False)
 # the smallest angle: the end of training is the slowest part. So $c_I=2\lambda_{\min}(G_{\pi/6})$
 # for $\Gamma$ as far as we can see, and all runs decay at least at this rate, whatever $m$ is.
 #
-# Is $C_I$ independent of $m$? At each angle the constants of the five widths are compared. Any power
-# $m^p$ would change them by $256^p$ from $m=2$ to $512$, so a factor below 2 excludes $p\ge\frac18$.
-# They change by {glue:text}`early-C-spread` at most, and by {glue:text}`early-C-last` over the last
-# fourfold widening: they converge. The null is a constant with a factor $\sqrt M$, as the norm
-# $(q-1)^2+\theta^2+P^2/M$ would give it, in which $\operatorname{diag}(1,1,M)\,G_\phi$ is symmetric and
-# from which $\sqrt M$ leads to $\rho$.
+# Is $C_I$ independent of $m$? At each angle the constants of the five widths are compared. Any
+# power $m^p$ would change them by $256^p$ from $m=2$ to $512$, so a factor below 2 excludes
+# $p\ge\frac18$. They change by {glue:text}`early-C-spread` at most, and by
+# {glue:text}`early-C-last` over the last fourfold widening: they converge. The null is a constant
+# with a factor $\sqrt M$, as the norm $(q-1)^2+\theta^2+P^2/M$ would give it, in which
+# $\operatorname{diag}(1,1,M)\,G_\phi$ is symmetric and from which $\sqrt M$ leads to $\rho$.
 #
 # ## The loss barrier (B.7)
 #
@@ -1212,10 +1212,10 @@ for phi in far:
 #
 # Tolerances that are not argued above: "bounded" means that the quantity changes by less than a
 # factor 2 while $D$ grows sixteenfold; a difference of entry times is of order $D^{-2}$ if $D^2$
-# times it is constant to $0.1$, corrections of order $D^{-2}$ from $D=8$ on with a constant up to 6;
-# the terms left out of $\lambda_{\min}(G_\psi)$ are of relative order $\psi^2$; $10^{-3}$ for the
-# rate, because at loss $10^{-9}$ the nonlinear terms are of relative size
-# $\sqrt L\approx3\cdot10^{-5}$ times a constant.
+# times it is constant to $0.1$, corrections of order $D^{-2}$ from $D=8$ on with a constant up to
+# 6; the terms left out of $\lambda_{\min}(G_\psi)$ are of relative order $\psi^2$; $10^{-3}$ for
+# the rate, because at loss $10^{-9}$ the nonlinear terms are of relative size $\sqrt
+# L\approx3\cdot10^{-5}$ times a constant.
 
 # %%
 compare = claims.compare

@@ -78,10 +78,11 @@ from gaugelib.solve import crossing, solve
 # \qquad \mu_- = \sqrt{D^2 + 4P^2/(m-1)^2}
 # $$ (eq-scaling-psi)
 #
-# with $\omega$ of {numref}`chapter-kernel`. So the field is that of the limit plus $O(D^{-2})$, and on a bounded interval so is the
-# trajectory (Grönwall). The limit enters the selection window at some $\tau_\star > 0$; if it
-# crosses the boundary with nonzero speed, then $D\,t_{\rm cap} = \tau_\star + O(D^{-2})$. Finally
-# $P$ decays exponentially after selection, so the integral of {eq}`eq-scaling-psi` converges.
+# with $\omega$ of {numref}`chapter-kernel`. So the field is that of the limit plus $O(D^{-2})$,
+# and on a bounded interval so is the trajectory (Grönwall). The limit enters the selection window
+# at some $\tau_\star > 0$; if it crosses the boundary with nonzero speed, then $D\,t_{\rm cap} =
+# \tau_\star + O(D^{-2})$. Finally $P$ decays exponentially after selection, so the integral of
+# {eq}`eq-scaling-psi` converges.
 # ```
 #
 # The proof says more than orders. With $D \to \infty$ in {eq}`eq-scaling-psi`,
@@ -199,22 +200,23 @@ glue("scaling-max-off", f"{off.max():.4f}", display=False)
 
 # %% [markdown]
 # {glue:text}`scaling-met` exponents agree with the printed ones to four decimals. In
-# {numref}`fig-scaling-laws` the rescaled quantities change by a factor of at most {glue:text}`scaling-max-spread` while $D$
-# grows sixteenfold, and no exponent is farther than {glue:text}`scaling-max-off` from the
-# predicted integer.
+# {numref}`fig-scaling-laws` the rescaled quantities change by a factor of at most
+# {glue:text}`scaling-max-spread` while $D$ grows sixteenfold, and no exponent is farther than
+# {glue:text}`scaling-max-off` from the predicted integer.
 #
-# The paper prints $R^2 > 0.9999$ for every fit. That is a mild demand: on these five points it only says that the residuals of
-# $\log y$ are below about one per cent for slope $-1$, two for $-2$ (exercise 2). The bounded
-# products are the better evidence, and {eq}`eq-scaling-constants` will be better still.
+# The paper prints $R^2 > 0.9999$ for every fit. That is a mild demand: on these five points it
+# only says that the residuals of $\log y$ are below about one per cent for slope $-1$, two for
+# $-2$ (exercise 2). The bounded products are the better evidence, and {eq}`eq-scaling-constants`
+# will be better still.
 #
 # The paper calls the exponents *stable* from $m=2$ to $32$. How far may they move? Each is a slope
-# $\sum_iw_i\log y_i$ with $w_i=x_i/\sum_kx_k^2$ and $x_i=\log D_i-\overline{\log D}$. For $q\le1$ the
-# mobilities differ from their limits by a factor of at most $\sqrt{1+4q^2/D^2}\le1+2/D^2$, and a
-# correction of this size, $y_i\propto D_i^p(1+2/D_i^2)$, moves the slope by
-# $\lvert\sum_i2w_i/D_i^2\rvert$. It is of the size that one should expect, not a bound, and nothing
-# says that it is the same for all $m$; exponents that differ by no more than one such shift are as
-# stable as a fit from $D=8$ on can show. That is our limit. As null the same fits over
-# $D=2,\dots,32$, where $2/D^2$ is 16 times as large.
+# $\sum_iw_i\log y_i$ with $w_i=x_i/\sum_kx_k^2$ and $x_i=\log D_i-\overline{\log D}$. For $q\le1$
+# the mobilities differ from their limits by a factor of at most $\sqrt{1+4q^2/D^2}\le1+2/D^2$, and
+# a correction of this size, $y_i\propto D_i^p(1+2/D_i^2)$, moves the slope by
+# $\lvert\sum_i2w_i/D_i^2\rvert$. It is of the size that one should expect, not a bound, and
+# nothing says that it is the same for all $m$; exponents that differ by no more than one such
+# shift are as stable as a fit from $D=8$ on can show. That is our limit. As null the same fits
+# over $D=2,\dots,32$, where $2/D^2$ is 16 times as large.
 
 # %%
 x = np.log(DS) - np.log(DS).mean()
@@ -302,10 +304,10 @@ print(f"with P < 0.10, t_cap is larger by a factor {later.min():.3f} to {later.m
 #
 # A capture time on a grid is late by up to one record, $0.1$. The earliest capture is at $\tau=$
 # {glue:text}`scaling-earliest`, and an exponent fitted over a factor of 16 can move by
-# {glue:text}`scaling-may-shift`: the printed digits are finer than that. Here are the same numbers with the time at which the trajectory
-# really crosses the window, found by root finding on the flow. As $\psi$ falls monotonically
-# after capture (the redundant students turn, a little, towards the teacher), the path from there
-# is a difference of two angles.
+# {glue:text}`scaling-may-shift`: the printed digits are finer than that. Here are the same numbers
+# with the time at which the trajectory really crosses the window, found by root finding on the
+# flow. As $\psi$ falls monotonically after capture (the redundant students turn, a little, towards
+# the teacher), the path from there is a difference of two angles.
 
 
 # %%
@@ -535,10 +537,10 @@ glue("scaling-tolerances", f"{loosest[0] / loosest[1]:.0f}", display=False)
 
 # %% [markdown]
 # At tight tolerance six decimals of every exponent are independent of solver and description: the
-# four that are printed belong to the equations *and the record grid*, not to the solver. The
-# first two columns hardly depend on the tolerance. The third does, because it is a difference of
-# two trajectories that nearly agree at $D = 128$; interpolation between long steps spoils it
-# first: of these tolerances the loosest that gives all digits is {glue:text}`scaling-tolerances` times
+# four that are printed belong to the equations *and the record grid*, not to the solver. The first
+# two columns hardly depend on the tolerance. The third does, because it is a difference of two
+# trajectories that nearly agree at $D = 128$; interpolation between long steps spoils it first: of
+# these tolerances the loosest that gives all digits is {glue:text}`scaling-tolerances` times
 # smaller for the interpolating DOP853 than for LSODA.
 #
 # ## Initial angles and widths
@@ -665,11 +667,12 @@ glue("scaling-endless", f"{endless:.2f}", display=False)
 #
 # ## The ledger
 #
-# Tolerances not argued above: *bounded* and *weak* mean a factor below 2 while $D$ grows sixteenfold
-# or $m$ 128-fold; the exponent from $D=64$ to $128$ may be off by $10^{-3}$ and a constant at $D=128$
-# by as much, corrections $O(D^{-2})$ with a constant up to 4 and 16; the ratio of such corrections at
-# $D=64$ and $128$ is 4, and that of corrections $O(D^{-1})$ is 2, so at least $3.5$ is asked. Doubling
-# $m$ halves a correction $O(1/m)$ and quarters one $O(m^{-2})$, so that $0.1$ tells them apart.
+# Tolerances not argued above: *bounded* and *weak* mean a factor below 2 while $D$ grows
+# sixteenfold or $m$ 128-fold; the exponent from $D=64$ to $128$ may be off by $10^{-3}$ and a
+# constant at $D=128$ by as much, corrections $O(D^{-2})$ with a constant up to 4 and 16; the ratio
+# of such corrections at $D=64$ and $128$ is 4, and that of corrections $O(D^{-1})$ is 2, so at
+# least $3.5$ is asked. Doubling $m$ halves a correction $O(1/m)$ and quarters one $O(m^{-2})$, so
+# that $0.1$ tells them apart.
 
 # %%
 read_as = dict(zip(NAMES, (f"t_cap,  {WINDOWS[1]}", f"l_red,  {WINDOWS[1]}",

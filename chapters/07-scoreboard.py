@@ -115,9 +115,9 @@ print(f"{'all':22}" + "".join(f"{n:9d}" for n in counts.sum(axis=0)) + f"{counts
 # %% [markdown]
 # ## Every claim
 #
-# Choose a chapter, a verdict, what became of the null, or type a part of the text or of a claim's id
-# in the ledger. The link in the last column leads to the row in its chapter, below the code that
-# measured it.
+# Choose a chapter, a verdict, what became of the null, or type a part of the text or of a claim's
+# id in the ledger. The link in the last column leads to the row in its chapter, below the code
+# that measured it.
 
 
 # %% tags=["hide-input"]

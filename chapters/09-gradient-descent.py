@@ -92,8 +92,9 @@ MS, DS = (2, 4, 8, 16, 32), (8, 32, 128)
 # variables can move.
 #
 # **Our choices**, where the paper leaves one: $\mathcal V_{\rm in}$ is the window (D.4), $q>0.9$,
-# $\lvert\theta\rvert<0.1$, $\lVert f_{\rm red}\rVert_{L^2}=P/\sqrt2<0.1$; $\mathcal V_{\rm mid}$ has
-# all three margins doubled; $T_\star$ is the time at which the limit enters $\mathcal V_{\rm in}$.
+# $\lvert\theta\rvert<0.1$, $\lVert f_{\rm red}\rVert_{L^2}=P/\sqrt2<0.1$; $\mathcal V_{\rm mid}$
+# has all three margins doubled; $T_\star$ is the time at which the limit enters $\mathcal V_{\rm
+# in}$.
 
 
 # %%
@@ -127,9 +128,9 @@ print("T_c = " + ", ".join(f"{T_c[m]:.3f} (m = {m})" for m in MS))
 # $$ \Xi_{n+1}=\Xi_n-h\,\mathsf M_D\nabla\mathcal E(\Xi_n),\qquad
 #    \mathsf M_D=\operatorname{diag}\Bigl(\tfrac1{D^2},\,I,\,M,\,\tfrac1{MD^2}I\Bigr): $$ (eq-gd-euler)
 #
-# the map {eq}`eq-gd-scaled` is linear, and a linear change of coordinates takes Euler steps to Euler
-# steps. $(q,P,\theta,\psi)$ are not linear in the parameters, and an Euler step in them is another
-# algorithm. In the plane, vectors are complex numbers, and the moment $G(w,v)$ of
+# the map {eq}`eq-gd-scaled` is linear, and a linear change of coordinates takes Euler steps to
+# Euler steps. $(q,P,\theta,\psi)$ are not linear in the parameters, and an Euler step in them is
+# another algorithm. In the plane, vectors are complex numbers, and the moment $G(w,v)$ of
 # {numref}`chapter-kernel` takes two lines. The gradient is $\nabla_z\mathcal E=bT_z$,
 # $\partial_b\mathcal E=z\cdot T_z$ with $T_z=bz/2+pG(z,v)-G(z,u)$, and likewise for $p,v$.
 
@@ -608,9 +609,9 @@ print("the second route to the five errors agrees to 1e-9:", other_route < 1e-9)
 # **The end of linearity.** At the start $P$ has to fall from $(m-1)/m$ to about
 # $P_0=2[g(\phi)-\tfrac1m\cdot\tfrac12]$, where the square bracket of its equation vanishes, at the
 # rate $(m-1)/2$. On this mode Euler's method replaces $e^{-x n}$ by $(1-x)^n$, $x=(m-1)h/2$. For
-# small $x$ the largest difference is proportional to $x$; from $x\approx1$ on it is that of the very
-# first step, $\lvert1-x-e^{-x}\rvert$, which grows like $x^2/2$. So the redundant coefficients leave
-# the line, and from some step on they have the largest error.
+# small $x$ the largest difference is proportional to $x$; from $x\approx1$ on it is that of the
+# very first step, $\lvert1-x-e^{-x}\rvert$, which grows like $x^2/2$. So the redundant
+# coefficients leave the line, and from some step on they have the largest error.
 
 # %%
 n = np.arange(200)[:, None]
@@ -810,9 +811,9 @@ glue("gd-lost", f"{high[0.9][1][0]:.2f}", display=False)
 #    \le\mathcal L_n-\tfrac12thQ_n. $$ (eq-gd-half)
 # ```
 #
-# *Why.* Taylor: the step lowers $\mathcal E$ by $thQ$ to first order, and the second order is at most
-# $\tfrac12Kt^2h^2\lVert\mathsf M_D\nabla\mathcal E\rVert^2\le\tfrac12Kt^2h^2mQ$, as no entry of
-# $\mathsf M_D$ exceeds $m$. With $t=1$ and $Q\ge c\,\mathcal E$ this is (C.41).
+# *Why.* Taylor: the step lowers $\mathcal E$ by $thQ$ to first order, and the second order is at
+# most $\tfrac12Kt^2h^2\lVert\mathsf M_D\nabla\mathcal E\rVert^2\le\tfrac12Kt^2h^2mQ$, as no entry
+# of $\mathsf M_D$ exceeds $m$. With $t=1$ and $Q\ge c\,\mathcal E$ this is (C.41).
 #
 # First the identities: $Q_n$ from the scaled gradient against the gradient in original parameters,
 # and {eq}`eq-gd-polar` at random points, where the right-hand side takes central differences of the
@@ -1108,11 +1109,11 @@ print(f"the exponents differ by {spread_on:.4f} on iterates, by {spread_between:
 # %% [markdown]
 # With the entry between iterates all three exponents are the same to four decimals. The difference
 # of the printed ones is one iterate: at $h=0.05$ the run with $D=16$ enters at iterate
-# {glue:text}`gd-first`, all others at the next one. So the third and fourth digit of Table D.5 belong
-# to the record, as they do in Table D.2, and not to gradient descent. The exponent that is left,
-# and the path itself, belong to the flow: with {eq}`eq-scaling-constants` of
-# {numref}`chapter-scaling` the limiting flow gives $D^2\sum\lVert s_{n+1}-s_n\rVert$ for
-# $h\to0$, $D\to\infty$ without any descent.
+# {glue:text}`gd-first`, all others at the next one. So the third and fourth digit of Table D.5
+# belong to the record, as they do in Table D.2, and not to gradient descent. The exponent that is
+# left, and the path itself, belong to the flow: with {eq}`eq-scaling-constants` of
+# {numref}`chapter-scaling` the limiting flow gives $D^2\sum\lVert s_{n+1}-s_n\rVert$ for $h\to0$,
+# $D\to\infty$ without any descent.
 
 # %%
 glue("gd-first", str(first[2, 0]), display=False)
@@ -1153,9 +1154,9 @@ print("D path:  largest over smallest " + ", ".join(f"{x:.2f}" for x in by_D))
 # %% [markdown]
 # ## The limit, and how small a step must be
 #
-# The rest of theorem C.11 is judged as {numref}`chapter-identical-neurons` judged theorem 3.3: at the
-# time $\tau$ with $e^{-\lambda\tau}=e^{-30}$, against $10^{-8}$. The null has all imbalances $+D$:
-# then nobody is selected.
+# The rest of theorem C.11 is judged as {numref}`chapter-identical-neurons` judged theorem 3.3: at
+# the time $\tau$ with $e^{-\lambda\tau}=e^{-30}$, against $10^{-8}$. The null has all imbalances
+# $+D$: then nobody is selected.
 
 # %%
 def final(m, D, h):
@@ -1177,11 +1178,11 @@ print(f"all imbalances +D: enters the window: {equal_enters}; q_1 at τ = 40: "
       f"{equal.q[-1, 0]:.4f}")
 
 # %% [markdown]
-# Finally {eq}`eq-gd-small`. The paper does not say how large $a$ is. With $\nu=3/2$, the end of the
-# allowed range, and $a=1$ (our choice), $h=m^{-5/2}$ falls much faster than the stability limit,
-# which is about $4/m$. "Small enough" means here: the loss falls at every step from the start, entry
-# is in time, and $\mathcal V_{\rm mid}$ is never left, up to $\tau=T_c+10$. The null takes the step of
-# $m=2$ for every $m$.
+# Finally {eq}`eq-gd-small`. The paper does not say how large $a$ is. With $\nu=3/2$, the end of
+# the allowed range, and $a=1$ (our choice), $h=m^{-5/2}$ falls much faster than the stability
+# limit, which is about $4/m$. "Small enough" means here: the loss falls at every step from the
+# start, entry is in time, and $\mathcal V_{\rm mid}$ is never left, up to $\tau=T_c+10$. The null
+# takes the step of $m=2$ for every $m$.
 
 
 # %%
@@ -1201,8 +1202,8 @@ for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
     print(f"{m:3d}{m**-2.5:11.5f}  {a!s:9}{2**-2.5:11.5f}  {b!s:9}{limit:11.4f}")
 
 # %% [markdown]
-# The step $m^{-5/2}$ is small enough at every tested $m$; a step that does not depend on $m$ is not.
-# The condition is far from necessary: the limit of stability falls like $1/m$ only, and
+# The step $m^{-5/2}$ is small enough at every tested $m$; a step that does not depend on $m$ is
+# not. The condition is far from necessary: the limit of stability falls like $1/m$ only, and
 # {numref}`fig-gd-step` shows no trouble up to about half of it.
 #
 # ## Exercises
@@ -1211,40 +1212,42 @@ for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
 # leaky ReLU and for $\tanh$?
 #
 # ```{dropdown} Solution of 1
-# $(a-\eta A)^2-\lVert w-\eta W\rVert^2=\delta-2\eta(aA-w\cdot W)+\eta^2(A^2-\lVert W\rVert^2)$ with
-# $A=\partial_aL$, $W=\nabla_wL$. The neuron $a\,\sigma(w\cdot x)$ gives $aA=
-# \mathbb E[\ell'\,a\sigma(w\cdot x)]$ and $w\cdot W=\mathbb E[\ell'\,a\,\sigma'(w\cdot x)\,w\cdot x]$:
+# $(a-\eta A)^2-\lVert w-\eta W\rVert^2=\delta-2\eta(aA-w\cdot W)+\eta^2(A^2-\lVert W\rVert^2)$
+# with $A=\partial_aL$, $W=\nabla_wL$. The neuron $a\,\sigma(w\cdot x)$ gives $aA= \mathbb
+# E[\ell'\,a\sigma(w\cdot x)]$ and $w\cdot W=\mathbb E[\ell'\,a\,\sigma'(w\cdot x)\,w\cdot x]$:
 # equal if $\sigma(y)=y\sigma'(y)$, that is for every positively homogeneous activation of degree
-# one, leaky ReLU included. For $\tanh$ the first-order term stays and $\delta$ drifts even under the
-# flow.
+# one, leaky ReLU included. For $\tanh$ the first-order term stays and $\delta$ drifts even under
+# the flow.
 # ```
 #
 # **2.** Derive {eq}`eq-gd-lmax`, and show that $\lambda_{\max}>M/2$ for $m\ge2$, so that
 # $2/\lambda_{\max}<4/(m-1)$.
 #
 # ```{dropdown} Solution of 2
-# The matrix is similar to a symmetric one with diagonal $(\tfrac12,\tfrac12,\tfrac M2)$ and coupling
-# $\sqrt M(g,\omega)$ between the first two and the third. One eigenvalue is $\tfrac12$, on the
-# combination of $q$ and $\theta$ that is orthogonal to $(g,\omega)$; the others are those of
-# $\begin{pmatrix}1/2&\sqrt Mr\\\sqrt Mr&M/2\end{pmatrix}$, with trace $\tfrac m2$ and determinant
-# $M(\tfrac14-r^2)$. The larger eigenvalue of a symmetric matrix exceeds each diagonal entry unless
-# the coupling vanishes.
+# The matrix is similar to a symmetric one with diagonal $(\tfrac12,\tfrac12,\tfrac M2)$ and
+# coupling $\sqrt M(g,\omega)$ between the first two and the third. One eigenvalue is $\tfrac12$,
+# on the combination of $q$ and $\theta$ that is orthogonal to $(g,\omega)$; the others are those
+# of $\begin{pmatrix}1/2&\sqrt Mr\\\sqrt Mr&M/2\end{pmatrix}$, with trace $\tfrac m2$ and
+# determinant $M(\tfrac14-r^2)$. The larger eigenvalue of a symmetric matrix exceeds each diagonal
+# entry unless the coupling vanishes.
 # ```
 #
-# **3.** Along a mode $\xi=(\xi_q,\xi_\theta,\xi_P)$ show that $\lVert\partial_v\mathcal E\rVert/\mathcal
-# L\to\lvert\xi_P\rvert\,\lVert T_v\rVert/(\tfrac12\xi^\top G_\phi\xi)$ with radial part
-# $\lambda\xi_P/M$ and tangential part $\omega'(\phi)\xi_\theta-\omega(\phi)\xi_q$ of $T_v$.
+# **3.** Along a mode $\xi=(\xi_q,\xi_\theta,\xi_P)$ show that $\lVert\partial_v\mathcal
+# E\rVert/\mathcal L\to\lvert\xi_P\rvert\,\lVert T_v\rVert/(\tfrac12\xi^\top G_\phi\xi)$ with
+# radial part $\lambda\xi_P/M$ and tangential part $\omega'(\phi)\xi_\theta-\omega(\phi)\xi_q$ of
+# $T_v$.
 #
 # ```{dropdown} Solution of 3
-# $\partial_v\mathcal E=pT_v$. The radial part of $T_v$ is $\partial_PE=(G_\phi\xi)_3=\lambda\xi_P/M$,
-# as $\operatorname{diag}(1,1,M)G_\phi\xi=\lambda\xi$. The tangential part is $P^{-1}\partial_\psi
-# E=\omega(\psi)-q\,\omega(\psi-\theta)$, whose linearization at $q=1,\theta=0$ is
-# $\omega'(\phi)\theta-\omega(\phi)(q-1)$. Numerator and denominator are both quadratic in $\xi$: that
-# is why $v$ moves in proportion to $L$, but $b$ in proportion to $\sqrt{L}$.
+# $\partial_v\mathcal E=pT_v$. The radial part of $T_v$ is
+# $\partial_PE=(G_\phi\xi)_3=\lambda\xi_P/M$, as $\operatorname{diag}(1,1,M)G_\phi\xi=\lambda\xi$.
+# The tangential part is $P^{-1}\partial_\psi E=\omega(\psi)-q\,\omega(\psi-\theta)$, whose
+# linearization at $q=1,\theta=0$ is $\omega'(\phi)\theta-\omega(\phi)(q-1)$. Numerator and
+# denominator are both quadratic in $\xi$: that is why $v$ moves in proportion to $L$, but $b$ in
+# proportion to $\sqrt{L}$.
 # ```
 #
-# **4.** Run the window of steps above the limit at a larger $D$. Where does the catapult end, and how
-# does the time that it takes depend on $D$?
+# **4.** Run the window of steps above the limit at a larger $D$. Where does the catapult end, and
+# how does the time that it takes depend on $D$?
 #
 # ````{dropdown} Solution of 4
 # ```python
@@ -1252,10 +1255,10 @@ for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
 #     b, z, p, v = descend(8, D, 0.6, 10000)
 #     print(D, np.abs(p * v).max() / D, abs(v[-1]) ** 2)
 # ```
-# By {eq}`eq-gd-drift` a step moves $\lVert v\rVert^2$ by about $h^2(\partial_p\mathcal E)^2/D^2$, and
-# $\partial_p\mathcal E\approx P/2$: the amplitude of $P$ has to become of order $D$ before the gauge
-# gives way, and the growth to that size takes $\log D$ steps. Close to the new limit what remains
-# of the oscillation dies out ever more slowly, the more so the larger $D$ is.
+# By {eq}`eq-gd-drift` a step moves $\lVert v\rVert^2$ by about $h^2(\partial_p\mathcal E)^2/D^2$,
+# and $\partial_p\mathcal E\approx P/2$: the amplitude of $P$ has to become of order $D$ before the
+# gauge gives way, and the growth to that size takes $\log D$ steps. Close to the new limit what
+# remains of the oscillation dies out ever more slowly, the more so the larger $D$ is.
 # ````
 #
 # ## The ledger

@@ -76,8 +76,8 @@ def draw(m, seed, N):
 #
 # *Why it is true.* ReLU networks without biases are linear between their lines, and which student
 # is active does not change inside a sector. $S_N$ is a table of prefix sums, made once; every
-# later force takes $2(m+1)$ binary searches in it, $O(m\log m+m\log N)$ together. Labels of any kind
-# need prefix sums of $y_nx_n$ as well.
+# later force takes $2(m+1)$ binary searches in it, $O(m\log m+m\log N)$ together. Labels of any
+# kind need prefix sums of $y_nx_n$ as well.
 #
 # `flows.empirical` does this; the plain sums are the second route. With `symmetric=True` it follows
 # one student of each set of equal ones.
@@ -170,15 +170,16 @@ print("redundant students differ by less than 1e-12:", identical < 1e-12)
 print(f"near duplicates: {symmetric_null:.1e} from the reduced form, {identical_null:.1e} apart")
 
 # %% [markdown]
-# $10^{-12}$ is argued: 1200 steps of a stable flow, with a few rounding errors of $10^{-16}$ in each
-# rate. Near duplicates stay *near*: their differences do not grow, but they do not vanish either.
+# $10^{-12}$ is argued: 1200 steps of a stable flow, with a few rounding errors of $10^{-16}$ in
+# each rate. Near duplicates stay *near*: their differences do not grow, but they do not vanish
+# either.
 #
 # ## Rates that jump
 #
 # $T_i$ is a sum over active samples. When the line $w_i\cdot x=0$ passes over a sample, one term
-# enters or leaves, and $T_i$ jumps by $\frac1N(f-f_\star)(x_n)\,x_n$. A designated student that turns by
-# an angle $\beta$ meets about $\beta N/\pi$ samples (both ends of its line move). Methods of order
-# $p$ assume $p$ continuous derivatives; the flow on samples has none.
+# enters or leaves, and $T_i$ jumps by $\frac1N(f-f_\star)(x_n)\,x_n$. A designated student that
+# turns by an angle $\beta$ meets about $\beta N/\pi$ samples (both ends of its line move). Methods
+# of order $p$ assume $p$ continuous derivatives; the flow on samples has none.
 
 # %%
 RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
@@ -244,8 +245,8 @@ print(f"largest jump of the speed shown at N = 512: {largest:.3f}")
 # Keep, for each student, which samples are active, and the second moments $M_{ij}=\frac1N\sum
 # x_nx_n^\top$ over those that are active for both $i$ and $j$. Repeat:
 #
-# 1. Expand $a$ and $w$ in Taylor series of $\tau$: with $p_j=a_jw_j$, $T_i=\sum_jM_{ij}p_j-\dots$ is
-#    linear in $p$, so coefficients follow from products of series.
+# 1. Expand $a$ and $w$ in Taylor series of $\tau$: with $p_j=a_jw_j$, $T_i=\sum_jM_{ij}p_j-\dots$
+#    is linear in $p$, so coefficients follow from products of series.
 # 2. Only neighbours of a line can be met next. For each form the series of $w_i\cdot x_n$, and
 #    halve the step until each of them is bounded away from zero on it or monotone.
 # 3. Step to the first root. There, compare the rates of $w_i\cdot x_n$ on both sides: if both
@@ -374,8 +375,9 @@ print(f"RMS distance of the samples from the population, in X: {away:.2e}")
 
 # %% [markdown]
 # The samples select the designated student, on a path that the figure cannot tell from the others,
-# and the table can: the distance is of order $N^{-1/2}$, the subject of the next section. The null, on the same samples, has all imbalances
-# $+D$: nobody is selected, no coefficient decays, and the common direction turns all the way.
+# and the table can: the distance is of order $N^{-1/2}$, the subject of the next section. The
+# null, on the same samples, has all imbalances $+D$: nobody is selected, no coefficient decays,
+# and the common direction turns all the way.
 #
 # For panel (d) the two terms must add up to the rate at which *the sample loss* falls. Its
 # derivative along the path comes from losses a little before and behind. The null are the
@@ -553,8 +555,8 @@ print("(the last column is the mean over 20 seeds)")
 # ### The law, and the other readings
 #
 # Over the range of the table the mean over all seeds lies within a few per cent of a line, whose
-# slope is $-\frac12$ within the spread. Below $N=32$ it is steeper: there the error is not small, and
-# many runs select nobody (last section).
+# slope is $-\frac12$ within the spread. Below $N=32$ it is steeper: there the error is not small,
+# and many runs select nobody (last section).
 
 # %%
 overall = np.array([table_row(mean[i, GRID], NS[GRID]) for i in range(4)])
@@ -606,8 +608,8 @@ for name, each in readings.items():
 # ```{prf:theorem} Linear response; ours
 # :label: thm-samples-response
 #
-# Let $y(\tau)$ be the population path in original parameters, $y'=F(y)$ its flow, and $F(y;x)$
-# the rate from a single sample, so that $F=\mathrm E_xF(\cdot\,;x)$. For each $x$ let $\eta_x$ solve
+# Let $y(\tau)$ be the population path in original parameters, $y'=F(y)$ its flow, and $F(y;x)$ the
+# rate from a single sample, so that $F=\mathrm E_xF(\cdot\,;x)$. For each $x$ let $\eta_x$ solve
 #
 # $$ \eta_x'=DF(y(\tau))\,\eta_x+F(y(\tau);x),\qquad\eta_x(0)=0 . $$ (eq-samples-response)
 #
@@ -617,8 +619,8 @@ for name, each in readings.items():
 #
 # *Why it is true.* The empirical flow is $y_N'=\frac1N\sum_nF(y_N;x_n)$. To first order the
 # deviation solves the linear equation with the forcing $\frac1N\sum_n[F(y;x_n)-F(y)]$ *along the
-# known path*, so it is the mean of the centred $\eta_{x_n}$: independent terms, and the central limit
-# theorem does the rest. (The jumps are of size $1/N$ and do not matter at this order.)
+# known path*, so it is the mean of the centred $\eta_{x_n}$: independent terms, and the central
+# limit theorem does the rest. (The jumps are of size $1/N$ and do not matter at this order.)
 #
 # In the plane $F(y;x)$ is $\lvert x\rvert^2$ times a function of the polar angle of $x$, and
 # $\lvert x\rvert^2$ has mean 2 and second moment 8, independent of the angle. With
@@ -684,8 +686,8 @@ def modes(H):
 mode = {width: modes(response(width)) for width in MS.tolist()}
 
 # %% [markdown]
-# The squared error of {prf:ref}`def-samples-error` is then a quadratic form $Q=\sum_k\lambda_kg_k^2$
-# in independent standard normal $g_k$, and its mean root is an integral:
+# The squared error of {prf:ref}`def-samples-error` is then a quadratic form
+# $Q=\sum_k\lambda_kg_k^2$ in independent standard normal $g_k$, and its mean root is an integral:
 # $\mathrm E\sqrt Q=\frac1{2\sqrt\pi}\int_0^\infty\bigl(1-\prod_k(1+2s\lambda_k)^{-1/2}\bigr)
 # s^{-3/2}\,ds$.
 
@@ -784,8 +786,8 @@ for k in (1, 2):
 # ones, in standard deviations of a set of 20: four are expected, more than 13.3 once in a hundred
 # cases. The sup-norm is excluded beyond doubt, as component and as length; so are the lengths
 # without the factor $1/\sqrt6$, and the last record alone. The averages of absolute values are
-# closer and still improbable, the mean of the largest component only just. The root mean square
-# is the one reading of the eight that the printed constants do not contradict. That it is the paper's
+# closer and still improbable, the mean of the largest component only just. The root mean square is
+# the one reading of the eight that the printed constants do not contradict. That it is the paper's
 # definition is likely, not certain.
 #
 # ## Why the weight P on the redundant direction

@@ -28,8 +28,7 @@
 # - that isotropic inputs of any radial law with a second moment are as good as Gaussian ones, on
 #   another clock, and what a covariance changes;
 # - what momentum and Adam do: momentum multiplies the drift by a known factor, Adam takes the
-# square
-#   root of the separation. Both select the designated student.
+#   square root of the separation. Both select the designated student.
 #
 # The chapter runs in about 35 seconds on one core.
 
@@ -708,9 +707,9 @@ print(f"ν = 1: the clock grows like N^{growth:.2f}")
 # %% [markdown]
 # ## A covariance
 #
-# Let $x\sim\mathcal N(0,\Sigma)$ with $\operatorname{tr}\Sigma=d$ (measured in the plane). In $\tilde w=\Sigma^{1/2}w$,
-# $\tilde u=\Sigma^{1/2}u$ the network sees Gaussian inputs, and all moments are those of
-# {numref}`chapter-kernel`. But steps are taken in $w$:
+# Let $x\sim\mathcal N(0,\Sigma)$ with $\operatorname{tr}\Sigma=d$ (measured in the plane). In
+# $\tilde w=\Sigma^{1/2}w$, $\tilde u=\Sigma^{1/2}u$ the network sees Gaussian inputs, and all
+# moments are those of {numref}`chapter-kernel`. But steps are taken in $w$:
 #
 # $$ \tilde w_i'=-\tfrac{a_i}D\,\Sigma\,\tilde T_i,\qquad a_i'=-\tfrac1D\,\tilde w_i\cdot\tilde T_i,
 #    \qquad \delta_i=a_i^2-\tilde w_i^\top\Sigma^{-1}\tilde w_i \text{ conserved}:
@@ -1087,8 +1086,8 @@ print("with all imbalances +D:", sum(adam_null), "of", len(adam_null))
 #
 # ## The ledger
 #
-# Every tolerance is argued where it is used. They are not blind: trial runs, some on the same seeds,
-# came before the chapter took this form.
+# Every tolerance is argued where it is used. They are not blind: trial runs, some on the same
+# seeds, came before the chapter took this form.
 
 # %%
 worst, null = max(euler_gap.values()), min(euler_null.values())

@@ -25,9 +25,9 @@
 # ## The frames
 #
 # One frame is one run of the flow. Time is the fast time $\tau = Dt$ on a logarithmic grid. The
-# two parts of the dissipation {eq}`eq-dissipation`, coefficient change and direction change, are integrated over
-# $\ln\tau$ by a cubic spline, and their sum is compared with the loss itself: two routes to one
-# number.
+# two parts of the dissipation {eq}`eq-dissipation`, coefficient change and direction change, are
+# integrated over $\ln\tau$ by a cubic spline, and their sum is compared with the loss itself: two
+# routes to one number.
 
 # %%
 from dataclasses import replace
