@@ -380,11 +380,13 @@ def _plain_rates(samples, copies, D):
         values = y.tolist()
         a, w = values[:n], list(map(complex, values[n::2], values[n + 1 :: 2]))
         T = samples.force_of_few(list(map(mul, copies, a)), w)
-        rates = [(wi.real * Ti.real + wi.imag * Ti.imag) * unit for wi, Ti in zip(w, T)]
-        for ai, Ti in zip(a, T):
-            Ti *= ai * unit
-            rates += Ti.real, Ti.imag
-        return rates
+        a_rates, w_rates = [], []
+        for ai, wi, pull in zip(a, w, T):
+            pull *= unit
+            a_rates.append(wi.real * pull.real + wi.imag * pull.imag)
+            pull *= ai
+            w_rates += pull.real, pull.imag
+        return a_rates + w_rates
 
     return rhs
 
@@ -403,10 +405,9 @@ def _original(problem, label, classes, force, losses):
 
     def rhs(tau, y):
         a, w = y[:n], y[n:].reshape(n, d)
-        T = force(a, w)
-        out = np.empty_like(y)
-        out[:n] = -np.einsum("ij,ij->i", w, T) / D
-        out[n:] = (-(a / D)[:, None] * T).ravel()
+        pull, out = force(a, w) * (-1 / D), np.empty_like(y)
+        np.einsum("ij,ij->i", w, pull, out=out[:n])
+        np.multiply(a[:, None], pull, out=out[n:].reshape(n, d))
         return out
 
     def read(y):
@@ -473,11 +474,18 @@ def _pair_angles(x, y):
 
 
 def _force_pairs(a, w, teacher):
+    """By the angles of all pairs, from their cosines.
+
+    Such an angle is wrong by about eps/sin(alpha).  With a sine that belongs to it this moves G,
+    whose slope is sin(alpha) |v|, by eps |v| only.
+    """
     c, v = _sources(a, w, teacher)
     r, x = _unit_rows(v)
-    alpha = _pair_angles(x[: a.size], x)
-    along = (np.sin(alpha) @ (c * r))[:, None] * x[: a.size]
-    return (along + (np.pi - alpha) @ (c[:, None] * v)) / TWO_PI
+    s, p = x[: a.size], c * r
+    cos = s @ x.T
+    sin = np.sqrt(np.abs(1 - cos * cos))  # rounding takes cosines beyond 1
+    along = (sin @ p)[:, None] * s
+    return (along + np.arctan2(sin, -cos) @ (p[:, None] * x)) / TWO_PI
 
 
 def _force_plane(a, w, teacher):
@@ -512,12 +520,12 @@ def _force_plane(a, w, teacher):
 def hessian(a, w, teacher):
     """Second derivatives of L in (a, w): a (m,), w (m, d) -> (m + m d, m + m d), symmetric.
 
-    With alpha the angle of w_i and v_j, s and v^ their directions, n = (v^ - cos alpha s)/sin
-    alpha, and the teachers counted as sources with weight -b:
+    Teachers count as sources v_j with weight -b.  With alpha the angle of w_i and v_j, s_i the
+    direction of w_i, and n_ij the unit vector across s_i towards v_j:
 
         a_i a_j : K(w_i, w_j)
         a_i w_j : a_j G(w_j, w_i)                                      j != i;  T_i + a_i w_i/2
-        w_i w_j : a_i a_j E x x^T 1{w_i.x > 0} 1{w_j.x > 0}            j != i
+        w_i w_j : a_i a_j [(pi - alpha) I + sin alpha (s_i s_j^T + n_ij n_ji^T)] / (2 pi)   j != i
         w_i w_i : a_i^2 I/2 + sum_j a_i c_j |v_j| sin alpha (I - s s^T + n n^T) / (2 pi |w_i|)
     """
     m, d = w.shape
@@ -525,22 +533,22 @@ def hessian(a, w, teacher):
     r, x = _unit_rows(v)
     s, eye, own = x[:m], np.eye(d), np.arange(m)
     alpha = _pair_angles(s, x)
-    sin, cos, rest = (f[:, :, None] for f in (np.sin(alpha), np.cos(alpha), np.pi - alpha))
-    s_, x_ = np.broadcast_arrays(s[:, None], x)
-    across = x_ - cos * s_
+    sin, rest = np.sin(alpha)[:, :, None], (np.pi - alpha)[:, :, None]
+    across = x - np.cos(alpha)[:, :, None] * s[:, None]
     n = across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), 1e-300)
 
-    G = (sin * r[:, None] * s_ + rest * v) / TWO_PI  # G(w_i, v_j)
+    G = (sin * r[:, None] * s[:, None] + rest * v) / TWO_PI  # G(w_i, v_j)
     aa = np.einsum("ik,ijk->ij", w, G[:, :m])
     aw = a[:, None] * G[:, :m].transpose(1, 0, 2)
     aw[own, own] = np.einsum("j,ijk->ik", c, G) + a[:, None] * w / 2
 
-    sin, cos, rest = sin[..., None], cos[..., None], rest[..., None]
-    ss, nn, sn = _outer(s_, s_), _outer(n, n), _outer(s_, n)
-    both = rest * eye + sin * (cos * (ss - nn) + sin * (sn + sn.transpose(0, 1, 3, 2)))
-    turned = np.einsum("j,ijkl->ikl", c * r, sin * (eye - ss + nn)) / r[:m, None, None]
-    ww = (a[:, None] * a)[:, :, None, None] * both[:, :m] / TWO_PI
-    ww[own, own] = a[:, None, None] ** 2 * eye / 2 + a[:, None, None] * turned / TWO_PI
+    turns = _outer(s[:, None], s) + _outer(n[:, :m], n[:, :m].transpose(1, 0, 2))
+    both = rest[:, :m, :, None] * eye + sin[:, :m, :, None] * turns
+    ww = (a[:, None] * a)[:, :, None, None] * both / TWO_PI
+    pull = (c * r)[:, None] * sin
+    turned = pull.sum(axis=1)[:, :, None] * (eye - _outer(s, s)) + n.transpose(0, 2, 1) @ (pull * n)
+    own_turn = (a / r[:m])[:, None, None] * turned / TWO_PI
+    ww[own, own] = a[:, None, None] ** 2 * eye / 2 + own_turn
 
     aw = aw.reshape(m, m * d)
     return np.block([[aa, aw], [aw.T, ww.transpose(0, 2, 1, 3).reshape(m * d, m * d)]])

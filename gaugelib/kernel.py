@@ -97,9 +97,11 @@ def angle(w, v):
     Zero vectors raise.
     """
     w, v = _pair(w, v)
-    w, v = direction("w", w), direction("v", v)
-    difference = np.linalg.norm(w - v, axis=-1)
-    return 2 * np.arctan2(difference, np.linalg.norm(w + v, axis=-1))
+    return _unit_angle(direction("w", w), direction("v", v))
+
+
+def _unit_angle(w, v):
+    return 2 * np.arctan2(np.linalg.norm(w - v, axis=-1), np.linalg.norm(w + v, axis=-1))
 
 
 def length(name, w):
@@ -162,7 +164,7 @@ def pair_angles(directions):
 def mixture_loss(c, directions):
     """(1/2) E (sum_i c_i [v_i.x]_+)^2 for unit v_i, stable when the sum nearly vanishes.
 
-    With g = 1/2 - excess this is (1/4)(sum c)^2 - (1/2) sum_ij c_i c_j excess(alpha_ij):
+    With g = 1/2 - excess this is (1/4)(sum c)^2 - sum_{i<j} c_i c_j excess(alpha_ij):
     pairs of nearly equal directions with opposite signs no longer cancel.
     Shapes: c (..., n), directions (..., n, d) -> (...).
     """
@@ -173,10 +175,11 @@ def mixture_loss(c, directions):
             f"got shapes {c.shape} and {directions.shape}"
         )
     common_shape(c=c.shape, directions=directions.shape[:-1])
-    halves = excess(pair_angles(directions)) / 2
+    s, (i, j) = direction("directions", directions), np.triu_indices(c.shape[-1], 1)
+    apart = excess(_unit_angle(s[..., i, :], s[..., j, :]))
 
     def loss():
-        pairs = c[..., :, None] * c[..., None, :] * halves
-        return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=(-2, -1))
+        pairs = c[..., i] * c[..., j] * apart
+        return c.sum(axis=-1) ** 2 / 4 - pairs.sum(axis=-1)
 
     return representable("the loss of c", loss)

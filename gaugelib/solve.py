@@ -188,12 +188,15 @@ def euler(flow, h, steps, *, every=1):
 def rk4(flow, h, steps, *, every=1):
     """Classical fourth-order Runge-Kutta; arguments, result and errors as in :func:`euler`."""
 
+    weights = np.array([1, 2, 2, 1]) / 6
+
     def increment(tau, y):
-        k1 = np.asarray(flow.rhs(tau, y))
-        k2 = np.asarray(flow.rhs(tau + h / 2, y + h / 2 * k1))
-        k3 = np.asarray(flow.rhs(tau + h / 2, y + h / 2 * k2))
-        k4 = np.asarray(flow.rhs(tau + h, y + h * k3))
-        return h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        k = np.empty((4, y.size))
+        k[0] = flow.rhs(tau, y)
+        k[1] = flow.rhs(tau + h / 2, y + h / 2 * k[0])
+        k[2] = flow.rhs(tau + h / 2, y + h / 2 * k[1])
+        k[3] = flow.rhs(tau + h, y + h * k[2])
+        return h * (weights @ k)
 
     return _fixed_step(flow, h, steps, every, increment)
 
@@ -205,11 +208,11 @@ def _fixed_step(flow, h, steps, every, increment):
     if steps % every:
         raise ValueError(f"every must divide steps={steps}, got {every!r}")
     y, states = np.array(flow.state0, dtype=float), [flow.state0]
-    for n in range(1, steps + 1):
-        with _arithmetic_errors(flow):
+    with _arithmetic_errors(flow):
+        for n in range(1, steps + 1):
             y = y + increment((n - 1) * h, y)
-        if not np.isfinite(y).all():
-            raise SolverError(f"{flow.label}: state not finite at step {n} (tau = {n * h:g})")
-        if n % every == 0:
-            states.append(y)
+            if not np.isfinite(y).all():
+                raise SolverError(f"{flow.label}: state not finite at step {n} (tau = {n * h:g})")
+            if n % every == 0:
+                states.append(y)
     return trajectory(flow, h * np.arange(0, steps + 1, every), np.array(states))

@@ -1,5 +1,6 @@
 """Every right-hand side by two routes: torch autograd, finite differences, other descriptions."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 import torch
@@ -115,6 +116,50 @@ def test_hessian_keeps_its_digits_at_tiny_angles(alpha):
     found = flows.hessian(np.array([a]), w, teacher)[1:, 1:]
     expected = np.diag([a**2 / 2, a**2 / 2 - a * b * np.sin(alpha) / np.pi])
     assert np.abs(found - expected).max() < 1e-13 * a**2
+
+
+def precise_force(a, w, teacher, digits=40):
+    """T_i with mpmath: the angle from the cosine, whose errors do not matter at 40 digits."""
+    with mp.workdps(digits):
+        v = [[mp.mpf(x) for x in row] for row in np.vstack([w, teacher.u]).tolist()]
+        c = [mp.mpf(x) for x in np.append(a, -teacher.b).tolist()]
+        size = [mp.sqrt(mp.fdot(x, x)) for x in v]
+        T = np.zeros(w.shape, dtype=object)
+        for i in range(len(a)):
+            for cj, vj, rj in zip(c, v, size, strict=True):
+                cos = mp.fdot(v[i], vj) / (size[i] * rj)
+                alpha = mp.acos(max(-1, min(1, cos)))
+                along = mp.sin(alpha) * rj / size[i]
+                both = zip(v[i], vj, strict=True)
+                T[i] += [cj * (along * x + (mp.pi - alpha) * y) / (2 * mp.pi) for x, y in both]
+        return T.astype(float)
+
+
+@pytest.mark.parametrize("d", [2, 3, 10])
+@pytest.mark.parametrize("apart", [0.3, 1e-3, 1e-6, 1e-8, 1e-9, 1e-12, 0.0])
+def test_forces_are_right_to_rounding_at_tiny_angles_and_near_opposite(apart, d):
+    turn, _ = np.linalg.qr(np.random.default_rng(d).standard_normal((d, d)))
+    v = plane_direction(np.array([0, apart, -2 * apart, np.pi - apart, np.pi, 1.0]), d) @ turn
+    a, w = np.array([1.0, -0.7, 0.4, 1.3]), np.array([[0.1], [3.0], [1.0], [0.5]]) * v[:4]
+    teacher = Teacher(np.array([1.0, 0.8]), unit(v[4:]))
+    assert np.abs(flows.force(a, w, teacher) - precise_force(a, w, teacher)).max() < 4e-15
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-3, 1e-8, 1e-12, 0.0, np.pi])
+def test_second_derivatives_of_a_pair_are_those_of_its_plane(apart):
+    """E x x^T over two half-spaces at the angle alpha, in coordinates with the first normal at e_1.
+
+    In the plane, polar coordinates: integrals of (1, cos 2 phi, sin 2 phi)/2 pi over phi from
+    alpha - pi/2 to pi/2.  Across it, the chance (pi - alpha)/2 pi of both half-spaces.
+    """
+    turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))
+    w = plane_direction(np.array([0.0, apart]), 5) @ turn
+    a, teacher = np.array([0.7, -1.3]), Teacher(np.ones(1), turn[:1])
+    found = turn @ flows.hessian(a, w, teacher)[2:7, 7:] @ turn.T / (a[0] * a[1])
+    cos, sin = np.cos(apart), np.sin(apart)
+    expected = np.eye(5) * (np.pi - apart)
+    expected[:2, :2] += sin * np.array([[cos, sin], [sin, -cos]])
+    assert np.abs(found - expected / (2 * np.pi)).max() < 2e-15
 
 
 @settings(max_examples=60)
