@@ -430,7 +430,7 @@ print(f"population's terms on this path: within 1e-3 at {np.sum(miss_null < 1e-3
 # ```
 #
 # The file `data/finite-samples.npz` holds 500 seeds for each width, made by
-# `full/finite_samples.py` in about 40 minutes. A part of it is computed again here.
+# `full/finite-samples.py` in about 40 minutes. A part of it is computed again here.
 
 # %%
 stored = np.load("../data/finite-samples.npz")

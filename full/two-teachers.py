@@ -1,7 +1,8 @@
 """Two teachers (4.3, D.6) for seeds 0 to 799: what each run has come to at tau = 4000.
 
-    make full                                     about 15 minutes on one core
-    .venv/bin/python full/two-teachers.py         the same; JOBS=2 takes two cores
+    make full     or     .venv/bin/python full/two-teachers.py
+
+About 10 minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.
 
 Writes data/two-teachers-ends.npz after every block of twenty seeds and goes on where it stopped;
 when it is whole there is nothing left to do.  Delete the file to compute it again.
@@ -19,7 +20,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
 from gaugelib import flows, kernel
@@ -43,10 +44,10 @@ def end_of(seed, D, owners):
     return angle, miss, np.abs(np.delete(q, owners)).max(), run.loss[-1]
 
 
-def block(n, parallel):
+def block(n):
     cases = [(seed, D, owners) for seed in range(n * SEEDS, (n + 1) * SEEDS)
              for D in DS for owners in OWNERS]
-    columns = zip(*parallel(delayed(end_of)(*case) for case in cases))
+    columns = zip(*Parallel()(delayed(end_of)(*case) for case in cases))
     shape = (SEEDS, len(DS), len(OWNERS))
     arrays = [np.array(column, dtype=np.float32) for column in columns]
     return {name: x.reshape(shape + x.shape[1:]) for name, x in zip(NAMES, arrays)}
@@ -57,13 +58,13 @@ def main():
     if TARGET.exists():
         with np.load(TARGET) as stored:
             done = [dict(zip(NAMES, rows)) for rows in zip(*(stored[name] for name in NAMES))]
-    with Parallel(n_jobs=int(os.environ.get("JOBS", "1"))) as parallel:
-        for n in tqdm(range(len(done), BLOCKS), initial=len(done), total=BLOCKS, file=sys.stderr):
-            done.append(block(n, parallel))
-            unfinished = TARGET.with_suffix(".part.npz")
-            np.savez_compressed(unfinished, **{k: [b[k] for b in done] for k in NAMES})
-            os.replace(unfinished, TARGET)
+    for n in tqdm(range(len(done), BLOCKS), initial=len(done), total=BLOCKS, file=sys.stderr):
+        done.append(block(n))
+        unfinished = TARGET.with_suffix(".part.npz")
+        np.savez_compressed(unfinished, **{k: [b[k] for b in done] for k in NAMES})
+        os.replace(unfinished, TARGET)
 
 
 if __name__ == "__main__":
-    main()
+    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+        main()

@@ -1,19 +1,20 @@
 """Errors of training on N samples against the population flow: data/finite-samples.npz.
 
-    make full     or     .venv/bin/python full/finite_samples.py [processes]
+    make full     or     .venv/bin/python full/finite-samples.py
 
 m = 2, 4, 8, 16 at D = 32 and angle pi/4: 500 seeds with N = 2^2, ..., 2^15 samples, and the first
 20 of them also with 2^16, ..., 2^20.  Width and seed choose the stream, and the samples are
 nested: the first N rows of one long draw.  RK4 with h = 0.05 to tau = 60.  About 40 minutes on one
-core.  Every 20 seeds are saved when they are done, and a second start goes on from there.
+core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.  Every 20 seeds are
+saved when they are done, and a second start goes on from there.
 """
 
-import sys
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
 from gaugelib import flows, gauge
@@ -63,7 +64,7 @@ def one_seed(m, seed, which, exact):
     return np.array([measures(x - exact, x[-1]) for x in found])
 
 
-def main(processes):
+def main():
     shape = (len(MS), SEEDS, NS.size, 4)
     values = np.load(FILE)["values"] if FILE.exists() else np.full(shape, np.nan, np.float32)
     for i, k in tqdm([(i, k) for k in range(0, SEEDS, SET) for i in range(len(MS))]):
@@ -72,7 +73,7 @@ def main(processes):
         if which.size == 0:
             continue
         exact = on_population(MS[i])
-        runs = Parallel(processes)(
+        runs = Parallel()(
             delayed(one_seed)(MS[i], seed, which, exact) for seed in range(k, k + SET)
         )
         values[i, k : k + SET, which] = np.array(runs).transpose(1, 0, 2)
@@ -80,4 +81,5 @@ def main(processes):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+        main()
