@@ -62,9 +62,9 @@ def ledger_table(chosen, label):
     for stem, row in chosen:
         claim = claims.lookup(row.id)
         link = f'<a href="{stem}.html#claim-{row.id}">{escape(claim.where)}</a>'
-        lines.append(interactive.row((
-            f"{link}: {escape(claim.statement)}{claims.remarks(row)}", claims.badge(row),
-            escape(row.printed) or "&ndash;", escape(row.measured))))
+        text = f"{link}: {escape(claim.statement)}{claims.remarks(row)}"
+        shown = escape(row.printed) or "&ndash;", escape(row.measured)
+        lines.append(interactive.row((text, claims.badge(row), *shown)))
     headings = ("claim of the paper, and why", "verdict", "printed", "measured")
     display(HTML(interactive.table(headings, lines, label)))
 

@@ -82,6 +82,7 @@ def test_a_cluster_does_the_work_and_gives_the_same_arrays(script, workers, tmp_
 def test_no_loop_of_the_book_fixes_its_number_of_jobs():
     """An explicit number would win over that of the caller's parallel_config."""
     sources = [*ROOT.glob("chapters/*.py"), *ROOT.glob("full/*.py")]
-    loops = {path.name: re.findall(r"\bParallel\(.?", path.read_text("utf-8")) for path in sources}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sources}
+    loops = {name: re.findall(r"\bParallel\(.?", text) for name, text in texts.items()}
     assert sum(map(len, loops.values())) > 10
     assert all(loop == "Parallel()" for found in loops.values() for loop in found), loops
