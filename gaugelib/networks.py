@@ -109,9 +109,12 @@ def regauge(model, delta, *, layer=None, inplace=False):
         if layer is not None:
             raise ValueError(f"layer must be None where delta names its layers, got {layer!r}")
         layer = list(delta)
-    model = model if inplace else copy.deepcopy(model)
     network = _Network(model, layer)
-    network.rescale(network.solve(network.targets(delta)))
+    new = network.rescaled(network.solve(network.targets(delta)))
+    model = model if inplace else copy.deepcopy(model)
+    with torch.no_grad():
+        for name, value in new.items():
+            model.get_parameter(name).copy_(value)
     return model
 
 
@@ -233,18 +236,16 @@ class _Network:
                 theta = theta - step * np.log1p(c) / c
         raise ValueError(f"delta of layers {list(self.rows)} cannot be reached in float64")
 
-    def rescale(self, theta):
-        """Multiply all touched weights; first compute, then look, and only then change."""
-        new = [pair for name in self._touched() for pair in self._rescaled(name, theta)]
-        with torch.no_grad():
-            for parameter, value in new:
-                parameter.copy_(value)
+    def rescaled(self, theta):
+        """{name of Parameter: new value} of all weights that a rescaling by exp(theta) touches."""
+        new = {}
+        with np.errstate(over="ignore", invalid="ignore"):
+            for name in self._touched():
+                new |= self._rescaled(name, theta)
+        return new
 
     def _rescaled(self, name, theta):
-        """(Parameter, new value) for weight and bias of one layer.
-
-        Raises if rounding to their dtype is not small beside the weights of a unit.
-        """
+        """Weight and bias of one layer, if rounding to their dtype is small beside each unit's."""
         layer = self.layers[name]
         weight, bias = _arrays(layer)
         into, out = np.sqrt(self.squares(theta))
@@ -259,16 +260,15 @@ class _Network:
             length = np.minimum(length, into[own][:, None])
         space = [1] * (weight.ndim - 2)
         factor, length = (x.reshape(*x.shape, *space) for x in (factor, length))
-        new = [(layer.weight, weight * factor, length)]
+        new = {"weight": (weight * factor, length)}
         if bias is not None and name in self.rows:
-            new.append((layer.bias, bias * np.exp(-theta[own]), into[own]))
-        rounded = [(p, torch.from_numpy(exact).to(p.dtype)) for p, exact, _ in new]
-        for (parameter, value), (_, exact, length) in zip(rounded, new):
-            error = np.abs(_plain(value) - exact)
-            if not np.all(error <= torch.finfo(parameter.dtype).eps * length):
-                raise ValueError(
-                    f"delta must keep the weights of layer {name!r} in {parameter.dtype}"
-                )
+            new["bias"] = bias * np.exp(-theta[own]), into[own]
+        rounded = {}
+        for key, (exact, length) in new.items():
+            dtype = getattr(layer, key).dtype
+            value = rounded[f"{name}.{key}"] = torch.from_numpy(exact).to(dtype)
+            if not np.all(np.abs(_plain(value) - exact) <= torch.finfo(dtype).eps * length):
+                raise ValueError(f"delta must keep the weights of layer {name!r} in {dtype}")
         return rounded
 
 
