@@ -483,7 +483,7 @@ def _flattens(user, value, module):
         dims = dict(zip(("start_dim", "end_dim"), user.args[1:])) | user.kwargs
         return (dims.get("start_dim", 0), dims.get("end_dim", -1)) == (1, -1)
     if user.target in ("view", "reshape") and len(user.args) == 3 and user.args[2] == -1:
-        return user.args[0] is value and _is_batch_size(user.args[1], value)
+        return _is_batch_size(user.args[1], value)
     return False
 
 

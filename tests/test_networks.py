@@ -516,6 +516,9 @@ REFUSED = {
     "view of other sizes": (custom(lambda m, x: m.head(m.conv(x).view(-1, 16))), "'conv'.*'view'"),
     "view by another size": (custom(lambda m, x: m.head(m.conv(x).view(x.size(1), -1))),
                              "'conv'.*'view'"),
+    "view by the size of another value": (
+        custom(lambda m, x: m.head(m.conv(x).view(x.transpose(0, 1).size(0), -1))), "'conv'.*'view'"),
+    "units as a slope": (custom(lambda m, x: m.b(F.leaky_relu(x, m.a(x)))), "'a'.*'leaky_relu'"),
     "view to three sizes": (custom(lambda m, x: m.head(m.conv(x).view(x.size(0), 4, -1))),
                             "'conv'.*'view'"),
     "flatten of all": (custom(lambda m, x: m.head(torch.flatten(m.conv(x)))), "'conv'.*'flatten'"),
