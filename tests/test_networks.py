@@ -518,6 +518,13 @@ REFUSED = {
                              "'conv'.*'view'"),
     "view by the size of another value": (
         custom(lambda m, x: m.head(m.conv(x).view(x.transpose(0, 1).size(0), -1))), "'conv'.*'view'"),
+    "view by another shape": (custom(lambda m, x: m.head(m.conv(x).view(x.shape[1], -1))),
+                              "'conv'.*'view'"),
+    "view with the rest in the middle": (
+        custom(lambda m, x: m.head(m.conv(x).view(x.size(0), -1, 4))), "'conv'.*'view'"),
+    "another kind of Linear": (
+        nn.Sequential(nn.modules.linear.NonDynamicallyQuantizableLinear(3, 4), nn.ReLU(),
+                      nn.Linear(4, 2)), "'0'.*not exactly"),
     "units as a slope": (custom(lambda m, x: m.b(F.leaky_relu(x, m.a(x)))), "'a'.*'leaky_relu'"),
     "view to three sizes": (custom(lambda m, x: m.head(m.conv(x).view(x.size(0), 4, -1))),
                             "'conv'.*'view'"),
@@ -633,7 +640,7 @@ def test_the_mode_of_the_model_is_kept():
 
 
 def test_buffers_and_plain_tensors_of_the_input_are_allowed():
-    model = custom(lambda m, x: m.b(F.relu(m.a((x - m.mean) / m.scale))), scale=torch.tensor(2.0))
+    model = custom(lambda m, x: m.b(F.relu(m.a((x - 2 * m.mean) / m.scale))), scale=torch.tensor(2.0))
     model.register_buffer("mean", torch.ones(3, dtype=torch.float64))
     moved = regauge(model, 2.0)
     assert difference(model, moved, inputs((4, 3))) < 1e-13
