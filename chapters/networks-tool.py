@@ -26,6 +26,7 @@ import torch
 
 from gaugelib.networks import balance, imbalance, regauge
 
+torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
 uneven = regauge(model, [8, -8, -8])  # the same function; the first unit will turn, the others not
 imbalance(uneven)["0"].delta.round(3)
@@ -72,7 +73,9 @@ print("balanced again:", imbalance(balance(uneven))["0"].balanced)
 # changed: other activations, normalisation between two layers, weights that are shared or computed
 # from others, hooks, units that are also used elsewhere, units without incoming or outgoing
 # weights, numbers that are not finite or would leave the range of the dtype, and models that `torch.fx`
-# cannot trace. Inputs are taken to be batches. A skip connection *around* a unit is no obstacle.
+# cannot trace. A skip connection *around* a unit is no obstacle. Inputs are taken to be batches.
+# What `torch.fx` cannot see, the tool cannot see either: a Python number that `forward` computes
+# from the weights, such as `float(sum(p.norm() for p in self.parameters()))`, is a constant to it.
 
 
 # %%

@@ -517,7 +517,8 @@ REFUSED = {
     "view by another size": (custom(lambda m, x: m.head(m.conv(x).view(x.size(1), -1))),
                              "'conv'.*'view'"),
     "view by the size of another value": (
-        custom(lambda m, x: m.head(m.conv(x).view(x.transpose(0, 1).size(0), -1))), "'conv'.*'view'"),
+        custom(lambda m, x: m.head(m.conv(x).view(x.transpose(0, 1).size(0), -1))),
+        "'conv'.*'view'"),
     "view by another shape": (custom(lambda m, x: m.head(m.conv(x).view(x.shape[1], -1))),
                               "'conv'.*'view'"),
     "view with the rest in the middle": (
@@ -640,7 +641,8 @@ def test_the_mode_of_the_model_is_kept():
 
 
 def test_buffers_and_plain_tensors_of_the_input_are_allowed():
-    model = custom(lambda m, x: m.b(F.relu(m.a((x - 2 * m.mean) / m.scale))), scale=torch.tensor(2.0))
+    body = lambda m, x: m.b(F.relu(m.a((x - 2 * m.mean) / m.scale)))  # noqa: E731
+    model = custom(body, scale=torch.tensor(2.0))
     model.register_buffer("mean", torch.ones(3, dtype=torch.float64))
     moved = regauge(model, 2.0)
     assert difference(model, moved, inputs((4, 3))) < 1e-13
