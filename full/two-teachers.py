@@ -2,7 +2,7 @@
 
     make full     or     .venv/bin/python full/two-teachers.py
 
-About 10 minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.
+About 6 minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.
 
 Writes data/two-teachers-ends.npz after every block of twenty seeds and goes on where it stopped;
 when it is whole there is nothing left to do.  Delete the file to compute it again.
