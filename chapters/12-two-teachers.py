@@ -25,8 +25,9 @@
 #   Hessian, about the same for all $D$;
 # - that the third configuration, where both designated students start near the same teacher, is a
 #   matter of chance, and how far a count out of twenty can be trusted;
-# - what its failures are: all are runs stopped early. Followed for longer, a few turn into
-#   successes, and the others fit the target exactly with more students than it has features.
+# - what its failures are, for the paper's twenty seeds: runs stopped early. Followed for longer, a
+#   few turn into successes, and the others fit the target exactly with more students than it has
+#   features.
 #
 # It runs for about 45 seconds on one core; the 7200 runs over 800 seeds are stored, and a sample
 # of them is computed again.
@@ -415,7 +416,7 @@ for j, D in enumerate(DS):
 print("blocks beyond the printed maximum at D = 16, 32, 64:\n   "
       + "; ".join(f"{LONG[c]} {[larger[D, c] for D in DS]}" for c in CONFIGS))
 
-# %% mystnb={"figure": {"caption": "Left: successes of same side among 20 seeds, in 40 blocks of our law; filled: either order, open (moved to the right): ordered; black diamonds: printed. Right: the largest redundant coefficient of each block and the printed ones (black diamonds), for A, B and same side.", "name": "fig-two-blocks"}, "image": {"alt": "Left: for each D a cloud of filled dots between 8 and 19 and a lower cloud of open dots between 6 and 15; the printed 15, 17 and 17 lie in the upper part of the filled clouds. Right: nine clouds on a logarithmic axis; A spreads over four decades with the printed values inside, B within a factor of two around 6e-4, same side near 0.75 with the printed values at or below the edge."}}
+# %% mystnb={"figure": {"caption": "Left: successes of same side among 20 seeds, in 40 blocks of our law; filled: either order, open (moved to the right): ordered; black diamonds: printed. Right: the largest redundant coefficient of each block and the printed ones (black diamonds), for A, B and same side.", "name": "fig-two-blocks"}, "image": {"alt": "Left: for each D a cloud of filled dots and, lower, one of open dots; the printed counts lie in the upper part of the filled clouds for D = 16 and inside them for 32 and 64. Right: nine clouds on a logarithmic axis; those of A spread over many decades with the printed values inside, those of B over one or two, and those of same side are near 1 with few exceptions."}}
 fig, (left, right) = figures.panels(1, 2, width=8.4, height=3.1)
 jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(block_max))
 for j, D in enumerate(DS):
@@ -558,7 +559,7 @@ for D in DS:
 # For larger $D$ the passing state is met earlier in its course. The printed maximum of same side
 # falls with $D$; so does ours, in {glue:text}`two-falls` of 40 blocks.
 
-# %% mystnb={"figure": {"caption": "Left: the loss of all failures that end *shared* or *cancelled*, on the clock $\\tau/D^2$ (thick to thin: $D=16,32,64$); grey: $\\tau=4000$ at each $D$. Right: the angle $\\varepsilon$ between the two designated students of two *shared* runs at $D=16$, times $\\tau/2\\pi$, approaches 1.", "name": "fig-two-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying near 1e-3 until about 15 and then falling steeply. Vertical grey lines at 15.6, 3.9 and 0.98. Right: two curves fall steeply from about 30 to 1 and stay there from tau about 1e5 on."}}
+# %% mystnb={"figure": {"caption": "Left: the loss of all failures that end *shared* or *cancelled*, on the clock $\\tau/D^2$ (thick to thin: $D=16,32,64$); grey: $\\tau=4000$ at each $D$. Right: the angle $\\varepsilon$ between the two designated students of two *shared* runs at $D=16$, times $\\tau/2\\pi$, approaches 1.", "name": "fig-two-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying near 1e-3 until about 15 and then falling steeply. Vertical grey lines at 15.6, 3.9 and 0.98. Right: two curves rise, fall steeply and stay at 1 from tau about 1e5 on."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.1)
 styles = dict(zip(DS, ((2.4, "-"), (1.5, (0, (5, 2))), (0.9, "-")), strict=True))
 for (seed, D), run in late.items():
@@ -719,8 +720,8 @@ glue("two-opposite", str(int((apart < 0).sum())), display=False)
 
 # %% [markdown]
 # In {glue:text}`two-opposite` of eight draws the two designated students are the other way round.
-# So the partial success of same side is not a property of the starts alone: the gauge says *who*
-# may learn features, and the samples say which one of two.
+# So for this start the order of the two is not a property of the start alone: the gauge says *who*
+# may learn features, and here the samples say which one of two.
 #
 # ## Numerical checks (Table D.7)
 #
@@ -749,8 +750,9 @@ within_angle = [(turned[:, :, :, :2, 0].max(axis=(1, 2, 3)) <= 1.52e-4).sum()]
 print(f"largest angle to the assigned teacher: {worst_angle:.3e} (printed: 1.52e-4 at most);\n"
       f"   at most that in {within_angle[0]} of 40 blocks")
 print("final imbalance drift below 1.2e-10:", drift < 1.2e-10)
-print("change from ten times wider tolerances at most 2.2e-8:", change <= 2.2e-8)
-print("that of tolerances 1e-6 and 1e-8 is larger:", coarse > 2.2e-8)
+CHANGE = float(claims.lookup("D7-tolerances").printed[1:])
+print(f"change from ten times wider tolerances at most {CHANGE:g}: {change <= CHANGE}")
+print(f"that of tolerances 1e-6 and 1e-8 is larger: {coarse > CHANGE}")
 
 # %% [markdown]
 # ## Exercises
@@ -767,10 +769,21 @@ print("that of tolerances 1e-6 and 1e-8 is larger:", coarse > 2.2e-8)
 # **2.** In {prf:ref}`lem-two-share`, let $k$ students of $+D$ share a teacher equally in a plane,
 # $q_i=b/k$. Which of their directions disappear exponentially, which like $1/\tau$?
 #
-# ```{dropdown} Solution of 2
-# Only the mean $\sum q_ix_i$ meets a linear force; all differences are left to the quadratic terms,
-# so $k-1$ of them close like $1/\tau$. The loss then falls like $\tau^{-3}$, whatever $k$ is.
+# ````{dropdown} Solution of 2
+# Only the mean $\sum q_ix_i$ meets a linear force; the $k-1$ differences are left to the quadratic
+# terms. So the distance of the outermost two closes like $1/\tau$ and the loss falls like
+# $\tau^{-3}$, whatever $k$ is. Not every gap closes so slowly: from equal gaps, four students end
+# as two outer ones and an inner pair whose gap falls like $1/\tau^2$; from other starts a pair may
+# form at an end. To see it, in units of $2\pi/\tau$:
+#
+# ```python
+# s = np.stack([np.cos(x := np.linspace(-0.3, 0.3, 4)), np.sin(x)], axis=1)
+# even = Problem(Teacher(np.ones(1), np.eye(2)[:1]), Students(np.full(4, 1 / 4), s, 1e3), 1e3)
+# run = solve(flows.population(even), [0, 1e4, 1e6])
+# ends = np.array([run.signed_angle(i) for i in range(4)])[:, 1:]
+# print(np.diff(ends, axis=0) * [1e4, 1e6] / (2 * np.pi))
 # ```
+# ````
 #
 # **3.** Give *one* student, the first, imbalance $+D$. Who takes the second feature?
 #
@@ -828,7 +841,9 @@ checks = [
     compare("D7-angle", f"{worst_angle:.2e}", verdict="open", note=angle_note),
     compare("D7-reconstruction", max(rebuilt)),
     compare("D7-drift", drift),
-    compare("D7-tolerances", 10.0 ** np.ceil(np.log10(change))),  # the digits are solver noise
+    compare("D7-tolerances", f"at most {CHANGE:g} for tolerances ten times wider: "
+            f"{change <= CHANGE}; for 1e-6 and 1e-8: {coarse <= CHANGE}", verdict="open",
+            note="The paper's wider tolerances are not in our text, and they decide the number."),
     compare("S43-same-start", f"equal to {ALIKE:g} on {len(inputs)} inputs, {len(same_gap)} seeds",
             holds=max(same_gap) < ALIKE, null_holds=max(even_gap) < ALIKE),
     compare("S43-assignment", f"designated students own both features in {moved['A']} (A) and "
@@ -865,7 +880,8 @@ mine = [
 # %%
 spread_same = np.abs(np.log(collapse)).max()
 mine += [
-    compare("B12-clock", f"losses of two D within a factor {np.exp(spread_same):.2f}",
+    compare("B12-clock", f"losses of two D within a factor {np.exp(spread_same):.2f} in "
+            f"{len(collapse)} seeds",
             holds=spread_same < np.log(1.5),
             null_holds=np.abs(np.log(no_collapse)).max() < np.log(1.5)),
     compare("B12-share", "2π d(1/ε)/dτ = " + ", ".join(f"{x:.4f}" for x, _ in sharing.values()),

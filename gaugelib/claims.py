@@ -256,7 +256,7 @@ def _shown(claim, measured):
         return rounded_like(value, claim.printed)
     sign, limit = _bound(claim)
     if claim.tol is not None and abs(limit) < ROUNDING and COMPARISONS[sign](value, limit):
-        return f"{sign} {limit:.2g}"
+        return f"{claim.printed} + {claim.tol:.2g}"
     return "> 0.999999" if 0.9999995 <= value < 1 else f"{value:.6g}"
 
 

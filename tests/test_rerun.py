@@ -82,6 +82,17 @@ def test_a_run_tells_which_rows_of_the_ledger_it_changed(tmp_path):
     ]
 
 
+def test_pages_that_read_the_ledger_are_stale_until_they_run_after_its_last_change():
+    assert rerun.stale_readers([("04-a", False), ("05-b", False)]) == []
+    assert rerun.stale_readers([("04-a", True), ("05-b", False)]) == [
+        "how-it-differs", "07-scoreboard", "index",
+    ]
+    assert rerun.stale_readers([("04-a", True), ("07-scoreboard", False)]) == [
+        "how-it-differs", "index",
+    ]
+    assert rerun.stale_readers([("index", False), ("04-a", True)])[-1] == "index"
+
+
 def test_a_notebook_that_cannot_be_read_reports_nothing(chapter, tmp_path):
     assert rerun.ledger(chapter.with_suffix(".ipynb")) == {}
     assert rerun.ledger(tmp_path / "missing.ipynb") == {}

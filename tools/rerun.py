@@ -131,18 +131,28 @@ def in_order(sources):
     return sorted(sources, key=place)
 
 
+def stale_readers(history):
+    """Pages that have not run since the ledger changed; history: (name, whether it changed it)."""
+    stale = set()
+    for name, changed in history:
+        stale.discard(name)
+        stale.update(READERS_OF_THE_LEDGER if changed else ())
+    return [name for name in READERS_OF_THE_LEDGER if name in stale]
+
+
 def chosen(prefixes, root=ROOT):
     sources = in_order([*root.glob("chapters/*.py"), *root.glob("index.py")])
     for prefix in prefixes:
         if not any(source.stem.startswith(prefix) for source in sources):
-            raise SystemExit(f"no chapter begins with {prefix!r} in {root}")
+            names = ", ".join(source.stem for source in sources)
+            raise SystemExit(f"no chapter begins with {prefix!r}; there are {names}")
     return [s for s in sources if not prefixes or s.stem.startswith(tuple(prefixes))]
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("prefix", nargs="*", help="beginning of a chapter's name, such as 04")
-    failed, changed = [], False
+    failed, history = [], []
     for source in chosen(parser.parse_args(arguments).prefix):
         start, notebook = time.perf_counter(), source.with_suffix(".ipynb")
         before, changes = ledger(notebook), []
@@ -159,9 +169,10 @@ def main(arguments=None):
             os._exit(130)  # the ordinary way out ends in tracebacks from the kernel's sockets
         print(f"{source.stem:32s} {time.perf_counter() - start:7.1f} s  {verdict}", flush=True)
         print(*changes, sep="\n", end="\n" if changes else "", flush=True)
-        changed = source.stem not in READERS_OF_THE_LEDGER and (changed or bool(changes))
-    if changed:
-        print("The ledger changed: run `make rerun CH=07` and `make rerun CH=index` as well.")
+        history.append((source.stem, bool(changes)))
+    names = [f"`make rerun CH={name}`" for name in stale_readers(history)]
+    if names:
+        print(f"The ledger changed: run {', '.join(names)} as well, in this order.")
     return f"failed: {', '.join(failed)}" if failed else 0
 
 
