@@ -211,6 +211,10 @@ for x in CONTROLS:
 equal_best = {D: max(equal[D, x].max() for x in CONTROLS) for D in DS}
 
 # %% [markdown]
+# Equal imbalances give nobody both features by $\tau=4000$. With $+D$ that is how it ends: the
+# students share. With $-D$ it is early: all directions turn on the slow clock $\tau/D^2$, and much
+# later the students that start nearest own the features ({numref}`chapter-assignments`).
+#
 # ## Moving the gauge moves the features
 #
 # {numref}`fig-two-coefficients` is seed 0. The same eight functions are learned by students 1 and

@@ -560,7 +560,7 @@ for reason, rows in reasons.items():
 for claim_id in "AB6-rho D2-text-stable D3-m4-slope D6-16-same-count".split():
     row, claim = stored[claim_id][1], claims.lookup(claim_id)
     limit = f" (printed {row.printed}, ±{claim.tol:g})" if claim.tol else ""
-    print(f"{claim_id:17} {row.verdict:7} {row.measured}{limit}")
+    print(fill(f"{claim_id}: {row.verdict}: {row.measured}{limit}", 98))
 weak = [row for _, row in stored.values() if row.weak]
 print("\nweak rows, whose null passes too:")
 for row in weak:
