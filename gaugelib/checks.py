@@ -15,8 +15,16 @@ def finite(name, value):
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got {value!r}")
+        raise ValueError(f"{name} must be finite, got {_first_bad(value, array)}")
     return array
+
+
+def _first_bad(value, array):
+    """A short array whole; of a long one the first entry that is not finite."""
+    if array.size <= 12:
+        return repr(value)
+    where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    return f"{array[where]} at index {where} of shape {array.shape}"
 
 
 def representable(name, compute):

@@ -6,6 +6,7 @@ Everything is float64.  The number of threads is the caller's choice (``torch.se
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -68,7 +69,7 @@ def train(
     """Train ``model``, which changes, by ``steps`` steps of learning rate eta = h/D; a Trajectory.
 
     With plain SGD on the full batch this *is* ``solve.euler(flows.empirical(problem, X, y), h,
-    steps)``: y <- y - (h/D) grad L.
+    steps)``: (a, w) <- (a, w) - (h/D) grad L.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def train(
     batch : 1..N samples a step, for which ``seed`` (>= 0) shuffles the samples before each epoch;
         what is left of an epoch, N mod batch samples, is not used.  None: all, without chance
     every : records only every so many steps; divides ``steps``
-    optimizer : (parameters, lr) -> torch optimizer
+    optimizer : (parameters, lr) -> torch optimizer, which may evaluate a batch more than once
     progress : a bar on stderr
 
     The reported loss is that of all samples.  Raises SolverError if a number is not finite.
@@ -90,18 +91,32 @@ def train(
     flow = replace(flows.empirical(problem, X, y), label="torch")
     x, labels = _tensors(problem, X, y)
     batches = _batches(len(x), batch, seed)
-    descent = optimizer(model.parameters(), lr=h / problem.D)
+    descent = _descent(optimizer, model, h / problem.D)
     states = [model.state()]
     for n in tqdm(range(1, steps + 1), disable=not progress):
         rows = next(batches)
-        descent.zero_grad()
-        loss(model, x[rows], labels[rows]).backward()
-        descent.step()
+        descent.step(partial(_backward, descent, model, x[rows], labels[rows]))
         if n % every == 0:
             states.append(model.state())
             if not np.isfinite(states[-1]).all():
                 raise SolverError(f"torch: state not finite at step {n} (tau = {n * h:g})")
     return trajectory(flow, h * np.arange(0, steps + 1, every), np.array(states))
+
+
+def _descent(optimizer, model, lr):
+    descent = optimizer(model.parameters(), lr=lr) if callable(optimizer) else None
+    if not isinstance(descent, torch.optim.Optimizer):
+        wanted = "a function (parameters, lr) -> torch optimizer"
+        raise ValueError(f"optimizer must be {wanted}, got {optimizer!r}")
+    return descent
+
+
+def _backward(descent, model, x, y):
+    """The loss, with its gradients left in the parameters."""
+    descent.zero_grad()
+    value = loss(model, x, y)
+    value.backward()
+    return value
 
 
 def _tensors(problem, X, y):

@@ -112,3 +112,10 @@ def test_increasing_needs_two_increasing_entries(value):
     assert increasing("tau", [0, 1e-9, 2]).shape == (3,)
     with pytest.raises(ValueError, match="^tau must be strictly increasing"):
         increasing("tau", value)
+
+
+def test_of_a_long_array_only_the_first_bad_entry_is_shown():
+    bad = np.zeros((40, 5))
+    bad[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"x must be finite, got nan at index \(3, 2\) of shape"):
+        finite("x", bad)

@@ -162,3 +162,24 @@ def test_wrong_arguments_raise_and_name_the_value(wrong, message):
 def test_a_network_needs_a_problem():
     with pytest.raises(ValueError, match="problem must be a Problem"):
         network(3)
+
+
+def test_an_optimizer_may_evaluate_a_batch_several_times():
+    problem = duplicates(3, 4.0, 0.7)
+    X = np.random.default_rng(3).standard_normal((64, 2))
+    run = train(network(problem), X, h=4.0, steps=8, optimizer=torch.optim.LBFGS)
+    assert run.loss[-1] < 1e-3 * run.loss[0]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", None, lambda parameters, lr: None])
+def test_what_makes_no_torch_optimizer_is_refused(optimizer):
+    problem = duplicates(3, 4.0, 0.7)
+    with pytest.raises(ValueError, match="torch optimizer"):
+        train(network(problem), np.ones((4, 2)), h=0.1, steps=1, optimizer=optimizer)
+
+
+def test_an_optimizer_of_other_parameters_is_refused():
+    model = network(duplicates(3, 4.0, 0.7))
+    made = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(ValueError, match="torch optimizer"):
+        train(model, np.ones((4, 2)), h=0.1, steps=1, optimizer=made)
