@@ -72,7 +72,8 @@ def ledger_table(chosen, label):
 paper = [x for x in stored.values() if claims.lookup(x[1].id).paper != "beyond"]
 apart = [x for x in paper if x[1].verdict in ("differs", "open")]
 for verdict in ("differs", "open"):
-    glue(f"differs-{verdict}", str(sum(row.verdict == verdict for _, row in apart)), display=False)
+    count = sum(row.verdict == verdict for _, row in apart)
+    glue(f"differs-{verdict}", str(count), display=False)
 glue("differs-reported", str(len(paper)), display=False)
 
 # %% [markdown]

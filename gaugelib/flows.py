@@ -378,6 +378,8 @@ def _plain_rates(samples, copies, D):
 
     def rhs(tau, y):
         values = y.tolist()
+        if len(values) != 3 * n:
+            raise ValueError(f"y must have shape ({3 * n},), got {y.shape}")
         a, w = values[:n], list(map(complex, values[n::2], values[n + 1 :: 2]))
         T = samples.force_of_few(list(map(mul, copies, a)), w)
         a_rates, w_rates = [], []

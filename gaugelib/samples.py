@@ -20,6 +20,7 @@ from gaugelib.checks import finite, vectors
 
 PI, TWO_PI, HALF_PI = math.pi, 2 * math.pi, math.pi / 2
 TOUCH = 1e-14  # rad; nearer than this, floating point decides on which side of a line an input is
+LARGEST = 1e150  # of an input's components: their squares are floats
 FEW = 16  # up to so many students plain Python is faster than numpy
 
 
@@ -45,6 +46,9 @@ class Samples:
         d = teacher.u.shape[1]
         if self.x.ndim != 2 or self.x.shape[1] != d or len(self.x) == 0:
             raise ValueError(f"X must be (N >= 1, {d}), got shape {self.x.shape}")
+        largest = np.abs(self.x).max()
+        if largest > LARGEST:
+            raise ValueError(f"X must be in [-{LARGEST:g}, {LARGEST:g}], got {largest:g}")
         self.rest = None if y is None else self._beside_teacher(finite("y", y))
         if d == 2:
             self._sort()

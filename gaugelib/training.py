@@ -35,7 +35,10 @@ class Network(torch.nn.Module):
         self.w = torch.nn.Parameter(torch.tensor(w, dtype=torch.float64))
 
     def forward(self, x):
-        """Outputs of inputs x (N, d) in float64: (N,)."""
+        """Outputs of inputs x (N, d), a float64 tensor: (N,)."""
+        found = (x.dtype, tuple(x.shape[1:])) if isinstance(x, torch.Tensor) else type(x).__name__
+        if found != (torch.float64, (self.problem.d,)):
+            raise ValueError(f"x must be a float64 tensor (N, {self.problem.d}), got {found}")
         return torch.relu(x @ self.w.T) @ self.a
 
     def state(self):
@@ -50,6 +53,8 @@ def network(problem):
 
 def loss(model, x, y):
     """L = (1/2N) sum_n (f(x_n) - y_n)^2 as a tensor (D.3): x (N, d), y (N,), float64 tensors."""
+    if not isinstance(y, torch.Tensor) or y.shape != x.shape[:1]:
+        raise ValueError(f"y must be a tensor of one label for each of {len(x)} inputs, got {y!r}")
     return ((model(x) - y) ** 2).mean() / 2
 
 
@@ -84,6 +89,9 @@ def train(
     The reported loss is that of all samples.  Raises SolverError if a number is not finite.
     """
     problem = instance("model", model, Network).problem
+    for name, parameter in model.named_parameters():
+        if parameter.dtype != torch.float64 or not parameter.requires_grad:
+            raise ValueError(f"{name} of model must be float64 and require a gradient")
     h, steps = scalar_in("h", h, 0, np.inf), whole("steps", steps, 1)
     every = whole("every", every, 1)
     if steps % every:

@@ -234,6 +234,7 @@ def test_the_gauge_is_invisible_to_samples_too():
         (np.zeros((3, 3)), None, r"X must be \(N >= 1, 2\), got shape \(3, 3\)"),
         (np.zeros(2), None, "X must be"),
         ([[0.0, np.nan]], None, "X must be finite"),
+        ([[0.0, -1e160]], None, r"X must be in \[-1e\+150, 1e\+150\], got 1e\+160"),
         (np.ones((3, 2)), np.ones(2), r"y must have shape \(3,\), got \(2,\)"),
         (np.ones((3, 2)), [1, 2, np.inf], "y must be finite"),
     ],
@@ -241,3 +242,9 @@ def test_the_gauge_is_invisible_to_samples_too():
 def test_bad_samples_are_refused(X, y, message):
     with pytest.raises(ValueError, match=message):
         flows.empirical(duplicates(2, 8, PHI), X, y)
+
+
+def test_rates_of_a_state_of_another_size_are_refused():
+    flow = flows.empirical(duplicates(4, 8.0, 0.7), np.ones((3, 2)), symmetric=True)
+    with pytest.raises(ValueError, match=r"y must have shape \(6,\), got \(3,\)"):
+        flow.rhs(0.0, np.zeros(3))

@@ -183,3 +183,29 @@ def test_an_optimizer_of_other_parameters_is_refused():
     made = torch.optim.SGD(model.parameters(), lr=0.1)
     with pytest.raises(ValueError, match="torch optimizer"):
         train(model, np.ones((4, 2)), h=0.1, steps=1, optimizer=made)
+
+
+@pytest.mark.parametrize("x", [
+    np.ones((4, 2)), torch.ones(4, 2), torch.ones(4, 3, dtype=torch.float64),
+    torch.ones(2, dtype=torch.float64),
+])  # fmt: skip
+def test_inputs_that_do_not_fit_the_network_are_refused(x):
+    with pytest.raises(ValueError, match=r"x must be a float64 tensor \(N, 2\)"):
+        network(duplicates(3, 4.0, 0.7))(x)
+
+
+def test_labels_that_do_not_fit_the_inputs_are_refused():
+    model, x = network(duplicates(3, 4.0, 0.7)), torch.ones(4, 2, dtype=torch.float64)
+    for y in (torch.ones(3, dtype=torch.float64), np.ones(4)):
+        with pytest.raises(ValueError, match="one label for each of 4 inputs"):
+            loss(model, x, y)
+
+
+def test_a_model_that_is_not_float64_or_cannot_learn_is_refused():
+    X = np.ones((4, 2))
+    with pytest.raises(ValueError, match="a of model must be float64"):
+        train(network(duplicates(3, 4.0, 0.7)).float(), X, h=0.1, steps=1)
+    fixed = network(duplicates(3, 4.0, 0.7))
+    fixed.w.requires_grad_(False)
+    with pytest.raises(ValueError, match="w of model must .* require a gradient"):
+        train(fixed, X, h=0.1, steps=1)
