@@ -36,9 +36,6 @@ class Network(torch.nn.Module):
 
     def forward(self, x):
         """Outputs of inputs x (N, d), a float64 tensor: (N,)."""
-        found = (x.dtype, tuple(x.shape[1:])) if isinstance(x, torch.Tensor) else type(x).__name__
-        if found != (torch.float64, (self.problem.d,)):
-            raise ValueError(f"x must be a float64 tensor (N, {self.problem.d}), got {found}")
         return torch.relu(x @ self.w.T) @ self.a
 
     def state(self):
@@ -53,6 +50,10 @@ def network(problem):
 
 def loss(model, x, y):
     """L = (1/2N) sum_n (f(x_n) - y_n)^2 as a tensor (D.3): x (N, d), y (N,), float64 tensors."""
+    d = instance("model", model, Network).problem.d
+    found = (x.dtype, tuple(x.shape[1:])) if isinstance(x, torch.Tensor) else type(x).__name__
+    if found != (torch.float64, (d,)):
+        raise ValueError(f"x must be a float64 tensor (N, {d}), got {found}")
     if not isinstance(y, torch.Tensor) or y.shape != x.shape[:1]:
         raise ValueError(f"y must be a tensor of one label for each of {len(x)} inputs, got {y!r}")
     return ((model(x) - y) ** 2).mean() / 2

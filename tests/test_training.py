@@ -191,7 +191,7 @@ def test_an_optimizer_of_other_parameters_is_refused():
 ])  # fmt: skip
 def test_inputs_that_do_not_fit_the_network_are_refused(x):
     with pytest.raises(ValueError, match=r"x must be a float64 tensor \(N, 2\)"):
-        network(duplicates(3, 4.0, 0.7))(x)
+        loss(network(duplicates(3, 4.0, 0.7)), x, torch.ones(len(x), dtype=torch.float64))
 
 
 def test_labels_that_do_not_fit_the_inputs_are_refused():
