@@ -6,9 +6,11 @@ ends at the first root of any w_i.x_n, x_n a neighbour of the line; it is known 
 because up to there each of these series is bounded away from zero or monotone.
 
 Where the rates on both sides of a sample point towards it, the line stays on the sample and slides
-(Filippov): T_i loses its component along x_n, until one of the two rates turns round.
+(Filippov): T_i loses its component along x_n, until one of the two rates turns round.  Samples of
+one direction are crossed at once, and are one sample here.
 """
 
+import cmath
 from dataclasses import dataclass
 from operator import mul
 
@@ -21,8 +23,9 @@ from gaugelib.solve import SolverError, trajectory
 from gaugelib.trajectory import Trajectory
 
 ORDER = 20  # of the Taylor series, at most
-TINY = 1e-17  # last terms of a series, relative to |a| + |w|
+TINY = 1e-17  # what the last terms of a series change in a w, relative to |a||w| and the teacher
 ON_LINE = 1e-14  # |w.x| / |w||x| of a sample that has just been met
+ON_RAY = 1e-14  # rad; samples whose directions are no farther apart are met together
 SHORTEST = 1e-13  # steps of fast time that are shorter than this, many in a row, are a failure
 
 
@@ -33,7 +36,7 @@ class Exact:
     Attributes
     ----------
     trajectory : Trajectory, with the state of ``flows.empirical(..., symmetric=True)``
-    crossings : (k,) fast times at which a line crossed a sample
+    crossings : (k,) fast times at which a line crossed a sample, or all samples of one direction
     slides : (j, 2) fast times from which and to which a line lay on a sample
     """
 
@@ -52,19 +55,45 @@ def follow(problem, X, tau, y=None):
     if problem.d != 2:
         raise ValueError(f"d must be 2, got {problem.d}")
     flow = flows.empirical(problem, X, y, symmetric=True)
-    path = _Path(flow, Samples(X, problem.teacher, y), np.bincount(flows.classes(problem)))
+    samples = Samples(*_one_on_each_ray(X, problem.teacher, y))
+    path = _Path(flow, samples, len(X), np.bincount(flows.classes(problem)))
     states = [flow.state0] + [path.advance(end) for end in tau[1:].tolist()]
     held = [(since, path.t) for since, k in zip(path.since, path.stuck) if k is not None]
     slides = np.array(path.slides + held, dtype=float).reshape(-1, 2)
     return Exact(trajectory(flow, tau, np.array(states)), np.array(path.crossings), slides)
 
 
+def _one_on_each_ray(X, teacher, y):
+    """(X, teacher, y) without inputs at 0 and with one input for all of one direction e.
+
+    Inputs r_n e with labels y_n pull every student like R e with the label sum r_n y_n / R, where
+    R^2 = sum r_n^2, since its line crosses them together.
+    """
+    x, labels = np.asarray(X, dtype=float), None if y is None else np.asarray(y, dtype=float)
+    r, around = np.linalg.norm(x, axis=1), np.arctan2(x[:, 1], x[:, 0])
+    order = np.flatnonzero(r)[np.argsort(around[r > 0], kind="stable")]
+    if order.size == 0:
+        raise ValueError("X must have an input that is not 0, got none")
+    far = np.diff(around[order], prepend=around[order[-1]] - TWO_PI) > ON_RAY
+    if far.all() and order.size == len(x):
+        return x, teacher, labels
+    if far.any():
+        order, far = (np.roll(values, -np.argmax(far)) for values in (order, far))
+    first = np.flatnonzero(far) if far.any() else np.zeros(1, dtype=int)
+    length = np.sqrt(np.add.reduceat(r[order] ** 2, first))
+    x = x[order[first]] * (length / r[order[first]])[:, None]
+    if labels is not None:
+        labels = np.add.reduceat(r[order] * labels[order], first) / length
+    return x, teacher, labels
+
+
 class _Path:
     """The moving state: parameters, which samples are active, and the moments of these."""
 
-    def __init__(self, flow, samples, copies):
+    def __init__(self, flow, samples, N, copies):
         n = copies.size
-        self.D, self.copies = flow.problem.D, copies.astype(float).tolist()
+        self.D, self.N, self.copies = flow.problem.D, N, copies.astype(float).tolist()
+        self.target = float(np.abs(samples.teacher.b).max())
         self.t, self.reach, self.short = 0.0, 0.1, 0
         self.crossings, self.slides = [], []
         self.a, self.w = flow.state0[:n].tolist(), flow.state0[n:].view(complex).tolist()
@@ -75,8 +104,8 @@ class _Path:
     def _load(self, samples):
         order, teacher = samples.order, samples.teacher
         x = samples.x[order]
-        z, self.N = x.view(complex)[:, 0], len(x)
-        rest = np.zeros(self.N) if samples.rest is None else samples.rest[order]
+        z = x.view(complex)[:, 0]
+        rest = np.zeros(len(x)) if samples.rest is None else samples.rest[order]
         w = np.array(self.w)
         own = x @ w.view(float).reshape(-1, 2).T > 0
         theirs = x @ teacher.u.T > 0
@@ -127,7 +156,7 @@ class _Path:
         w_ = [[x.conjugate()] for x in self.w]
         p, T, felt = [[] for _ in a], [[] for _ in a], [[] for _ in a]
         sides = [None if k is None else 1j * self.z[k] / abs(self.z[k]) for k in self.stuck]
-        power, small, scale = 1.0, 0, [abs(x) + abs(y) for x, y in zip(self.a, self.w)]
+        power, small, sizes = 1.0, 0, [(abs(x), abs(y)) for x, y in zip(self.a, self.w)]
         for k in range(ORDER):
             for i in range(n):
                 p[i].append(self.copies[i] * sum(map(mul, a[i], reversed(w[i]))))
@@ -145,8 +174,11 @@ class _Path:
                 a[i].append(da)
                 w[i].append(dw)
                 w_[i].append(dw.conjugate())
-                size = max(size, (abs(da) + abs(dw)) / scale[i])
+                a_i, w_i = sizes[i]
+                size = max(size, (abs(da) * w_i + a_i * abs(dw)) / (a_i * w_i + self.target))
             power *= self.reach
+            if not all(cmath.isfinite(x[-1]) for x in w):
+                raise SolverError(f"empirical: state not finite at tau = {self.t:g}")
             small = small + 1 if size * power < TINY else 0
             if small == 2:
                 return a, w, T
@@ -179,7 +211,7 @@ class _Path:
 
     def _neighbours(self, i):
         """The samples on both sides of both ends of the line of student i."""
-        low, high, N = self.low[i], self.high[i], self.N
+        low, high, N = self.low[i], self.high[i], len(self.z)
         around = {low % N, (high - 1) % N} if high > low else set()
         return around | ({(low - 1) % N, high % N} if high < low + N else set())
 

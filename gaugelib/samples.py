@@ -65,7 +65,8 @@ class Samples:
             return self.force_by_sums(c, w)
         if c.size > FEW:
             return self._force_by_arcs(c, w)
-        T = self.force_of_few(c.tolist(), w.view(complex)[:, 0].tolist())
+        z = np.ascontiguousarray(w, dtype=float).view(complex)[:, 0]
+        T = self.force_of_few(c.tolist(), z.tolist())
         return np.array(T).view(float).reshape(-1, 2)
 
     def losses(self, c, w):

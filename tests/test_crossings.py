@@ -172,3 +172,66 @@ def test_states_are_those_of_the_symmetric_flow():
 def test_bad_arguments_are_refused(problem, tau, message):
     with pytest.raises(ValueError, match=message):
         crossings.follow(problem, np.ones((3, problem.d)), tau)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4, 6, 9])  # with slides
+def test_repeated_samples_are_one_sample_with_the_mean_of_their_labels(seed):
+    problem, X = duplicates(3, 8, 0.7), samples(seed, 6)
+    y = np.random.default_rng(seed + 100).standard_normal((3, 6))
+    many = crossings.follow(problem, np.vstack([X, X, X]), [0, 10, 20], y.ravel())
+    one = crossings.follow(problem, X, [0, 10, 20], y.mean(axis=0))
+    assert np.abs(many.trajectory.state - one.trajectory.state).max() < 1e-11
+    assert many.slides.shape == one.slides.shape and len(one.slides) > 0
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**4), split=st.floats(0.05, 0.95), labelled=st.booleans())
+def test_samples_of_one_direction_act_like_one_with_the_same_moments(seed, split, labelled):
+    problem, X = duplicates(3, 8, 0.7), samples(seed, 9)
+    y = np.random.default_rng(seed).standard_normal(9) if labelled else None
+    part, rest = split**0.5, (1 - split) ** 0.5  # squares add up to one
+    apart = np.vstack([part * X[:1], X[1:], rest * X[:1]]) * (10 / 9) ** 0.5
+    labels = None
+    if labelled:
+        labels = np.append([y[0] * part], [*y[1:], y[0] * rest]) * (10 / 9) ** 0.5
+    try:
+        one = crossings.follow(problem, X, [0, 5], y).trajectory
+    except SolverError:  # a student vanishes while it slides
+        return
+    split_up = crossings.follow(problem, apart, [0, 5], labels).trajectory
+    assert np.abs(split_up.state - one.state).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_input_at_the_origin_only_counts_among_the_N(seed):
+    problem, X = duplicates(3, 8, 0.7), samples(seed, 20)
+    with_zero = crossings.follow(problem, np.vstack([X, [[0.0, 0.0]]]), [0, 10]).trajectory
+    scaled = crossings.follow(problem, X * (20 / 21) ** 0.5, [0, 10]).trajectory
+    assert np.abs(with_zero.state - scaled.state).max() < 1e-11
+
+
+def test_on_a_grid_with_many_samples_on_each_ray_euler_agrees():
+    line = np.arange(-3.0, 4.0)
+    problem, X = duplicates(3, 8, 0.7), np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    exact = crossings.follow(problem, X, [0, 5]).trajectory
+    run = euler(flows.empirical(problem, X, symmetric=True), 5e-4, 10_000, every=10_000)
+    assert np.abs(run.q - exact.q).max() < 1e-4
+
+
+def test_inputs_at_the_origin_alone_are_refused():
+    with pytest.raises(ValueError, match="X must have an input that is not 0"):
+        crossings.follow(duplicates(3, 8, 0.7), np.zeros((4, 2)), [0, 1])
+
+
+@pytest.mark.parametrize("D", [1e8, 1e10, 1e12, 1e20])
+def test_large_imbalances_lose_no_digits(D):
+    """Beyond D = 1e7 the flow is its own limit to all digits."""
+    X = samples(0, 20)
+    runs = (crossings.follow(duplicates(3, x, 0.7), X, [0, 5, 20]) for x in (D, 1e7))
+    q, limit = (run.trajectory.q for run in runs)
+    assert np.abs(q - limit).max() < 1e-12
+
+
+def test_a_run_that_leaves_the_floats_is_reported():
+    with pytest.raises(SolverError, match="not finite"):
+        crossings.follow(duplicates(3, 8, 0.7), samples(0, 5) * 1e140, [0, 1])

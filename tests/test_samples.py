@@ -248,3 +248,12 @@ def test_rates_of_a_state_of_another_size_are_refused():
     flow = flows.empirical(duplicates(4, 8.0, 0.7), np.ones((3, 2)), symmetric=True)
     with pytest.raises(ValueError, match=r"y must have shape \(6,\), got \(3,\)"):
         flow.rhs(0.0, np.zeros(3))
+
+
+def test_forces_of_integer_and_of_strided_weights_are_those_of_floats():
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    samples = Samples(X, duplicates(2, 8, PHI).teacher)
+    w, c = np.array([[1, 0], [2, 1]]), np.ones(2)
+    expected = samples.force_by_sums(c, w.astype(float))
+    for same in (w, w.astype(np.float32), np.asfortranarray(w, dtype=float)):
+        assert np.allclose(samples.force(c, same), expected, rtol=0, atol=1e-14)
