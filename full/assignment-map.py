@@ -1,7 +1,8 @@
 """The map of assignments: every pair of students designated, from weak to strong imbalance.
 
-    make full                                     about 7 minutes on one core
-    .venv/bin/python full/assignment-map.py       the same
+    make full     or     .venv/bin/python full/assignment-map.py
+
+About 7 minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.
 
 Two teachers (4.3), population gradient flow to tau = 4000.  Writes data/assignment-map.npz after
 every D and goes on where it stopped; when it is whole there is nothing left to do.
@@ -17,10 +18,10 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from gaugelib import flows, kernel
+from gaugelib import flows, kernel, store
 from gaugelib.problem import two_teachers
 from gaugelib.solve import solve
 
@@ -42,26 +43,21 @@ def both(problems):
 
 
 def main():
-    stored = {"q": [], "to": []}
-    if TARGET.exists():
-        with np.load(TARGET) as file:
-            stored = {name: list(file[name]) for name in file.files}
+    one = (len(PAIRS), SEEDS, 8)
+    even = {"even_q": (EVEN_SEEDS, 8), "even_to": (EVEN_SEEDS, 8)}
+    found = store.load(TARGET, q=(None, *one), to=(None, *one), **even)
+    stored = {"q": [], "to": []} | {name: list(rows) for name, rows in found.items()}
     for D in DS[len(stored["q"]) :]:
         problems = [two_teachers(seed, D, pair) for pair in PAIRS for seed in range(SEEDS)]
         for name, rows in zip(("q", "to"), both(problems), strict=True):
-            stored[name].append(rows.reshape(len(PAIRS), SEEDS, 8))
-        save(stored)
+            stored[name].append(rows.reshape(one))
+        store.save(TARGET, **stored)
     if "even_q" not in stored:
-        even = [two_teachers(seed, 1, (0, 1)).regauged(0) for seed in range(EVEN_SEEDS)]
-        stored["even_q"], stored["even_to"] = both(even)
-        save(stored)
-
-
-def save(stored):
-    unfinished = TARGET.with_suffix(".part.npz")
-    np.savez_compressed(unfinished, **stored)
-    os.replace(unfinished, TARGET)
+        problems = [two_teachers(seed, 1, (0, 1)).regauged(0) for seed in range(EVEN_SEEDS)]
+        stored["even_q"], stored["even_to"] = both(problems)
+        store.save(TARGET, **stored)
 
 
 if __name__ == "__main__":
-    main()
+    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+        main()

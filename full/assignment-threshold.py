@@ -1,7 +1,8 @@
 """The imbalance from which on each designated pair has both features; and the limit of large D.
 
-    make full                                           about 12 minutes on one core
-    .venv/bin/python full/assignment-threshold.py       the same
+    make full     or     .venv/bin/python full/assignment-threshold.py
+
+About 12 minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a cluster.
 
 Two teachers (4.3), population gradient flow, all 28 pairs in the order of PAIRS, seeds 0 to 19.
 Writes data/assignment-threshold.npz after every pair and goes on where it stopped.
@@ -20,10 +21,10 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from gaugelib import flows, kernel
+from gaugelib import flows, kernel, store
 from gaugelib.problem import two_teachers
 from gaugelib.solve import solve
 
@@ -75,22 +76,15 @@ def both(seed, pair):
 
 def main():
     names, kinds = ("steps", "parted", "q"), (np.int16, np.float32, np.float32)
-    stored = {name: [] for name in names}
-    if TARGET.exists():
-        with np.load(TARGET) as file:
-            stored = {name: list(file[name]) for name in names}
+    found = store.load(TARGET, steps=(None, SEEDS), parted=(None, SEEDS), q=(None, SEEDS, 8))
+    stored = {name: list(found.get(name, [])) for name in names}
     for pair in tqdm(PAIRS[len(stored["q"]) :]):
         rows = zip(*Parallel()(delayed(both)(seed, pair) for seed in range(SEEDS)), strict=True)
         for name, kind, row in zip(names, kinds, rows, strict=True):
             stored[name].append(np.array(row, dtype=kind))
-        save(stored)
-
-
-def save(stored):
-    unfinished = TARGET.with_suffix(".part.npz")
-    np.savez_compressed(unfinished, **stored)
-    os.replace(unfinished, TARGET)
+        store.save(TARGET, **stored)
 
 
 if __name__ == "__main__":
-    main()
+    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+        main()

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from gaugelib import flows, gauge
+from gaugelib import flows, gauge, store
 from gaugelib.problem import duplicates
 from gaugelib.solve import rk4, solve
 
@@ -66,7 +66,8 @@ def one_seed(m, seed, which, exact):
 
 def main():
     shape = (len(MS), SEEDS, NS.size, 4)
-    values = np.load(FILE)["values"] if FILE.exists() else np.full(shape, np.nan, np.float32)
+    found = store.load(FILE, gaps=("values",), m=(len(MS),), N=(NS.size,), values=shape)
+    values = found.get("values", np.full(shape, np.nan, np.float32))
     for i, k in tqdm([(i, k) for k in range(0, SEEDS, SET) for i in range(len(MS))]):
         which = ALL if k == 0 else FEW
         which = which[np.isnan(values[i, k : k + SET, which]).any(axis=(1, 2))]
@@ -77,7 +78,7 @@ def main():
             delayed(one_seed)(MS[i], seed, which, exact) for seed in range(k, k + SET)
         )
         values[i, k : k + SET, which] = np.array(runs).transpose(1, 0, 2)
-        np.savez_compressed(FILE, m=MS, N=NS, values=values)
+        store.save(FILE, m=MS, N=NS, values=values)
 
 
 if __name__ == "__main__":

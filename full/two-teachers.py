@@ -16,14 +16,13 @@ A (1, 4), B (2, 3), same side (1, 2):
 """
 
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from gaugelib import flows, kernel
+from gaugelib import flows, kernel, store
 from gaugelib.problem import two_teachers
 from gaugelib.solve import solve
 
@@ -54,15 +53,14 @@ def block(n):
 
 
 def main():
-    done = []
-    if TARGET.exists():
-        with np.load(TARGET) as stored:
-            done = [dict(zip(NAMES, rows)) for rows in zip(*(stored[name] for name in NAMES))]
-    for n in tqdm(range(len(done), BLOCKS), initial=len(done), total=BLOCKS, file=sys.stderr):
-        done.append(block(n))
-        unfinished = TARGET.with_suffix(".part.npz")
-        np.savez_compressed(unfinished, **{k: [b[k] for b in done] for k in NAMES})
-        os.replace(unfinished, TARGET)
+    one = (SEEDS, len(DS), len(OWNERS))
+    two, one = (None, *one, 2), (None, *one)
+    found = store.load(TARGET, angle=two, miss=two, rest=one, loss=one)
+    stored = {name: list(found.get(name, [])) for name in NAMES}
+    for n in tqdm(range(len(stored["loss"]), BLOCKS), total=BLOCKS, initial=len(stored["loss"])):
+        for name, rows in block(n).items():
+            stored[name].append(rows)
+        store.save(TARGET, **stored)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,12 @@ NAMES = {  # what one job of the script is called, where it writes, and a smalle
         "FILE",
         {"MS": (2,), "SEEDS": 2, "SET": 2, "NS": np.array([4, 16]), "ALL": np.arange(2)},
     ),
+    "full/assignment-map.py": (
+        "end_of",
+        "TARGET",
+        {"DS": (16,), "PAIRS": ((0, 3),), "SEEDS": 2, "EVEN_SEEDS": 1},
+    ),
+    "full/assignment-threshold.py": ("both", "TARGET", {"PAIRS": ((0, 3),), "SEEDS": 1}),
 }
 
 
@@ -77,6 +83,20 @@ def test_a_cluster_does_the_work_and_gives_the_same_arrays(script, workers, tmp_
         assert set(here) == set(there)
         assert all(np.isfinite(here[name]).all() for name in here)
         assert all(np.array_equal(here[name], there[name]) for name in here)
+
+
+@pytest.mark.parametrize("script", NAMES)
+def test_a_second_start_finds_everything_done(script, tmp_path):
+    file = tmp_path / "parts.npz"
+    small(script, file, tmp_path)["main"]()
+    before, seen = file.read_bytes(), tmp_path / "again"
+    seen.mkdir()
+    small(script, file, seen)["main"]()
+    assert processes(seen) == set() and file.read_bytes() == before
+
+
+def test_every_heavy_script_is_tried():
+    assert set(NAMES) == {f"full/{path.name}" for path in ROOT.glob("full/*.py")}
 
 
 def test_no_loop_of_the_book_fixes_its_number_of_jobs():

@@ -1,0 +1,45 @@
+"""Files of the heavy computations, which are written part by part and never left half written."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+
+def load(path, *, gaps=(), **shapes):
+    """What ``path`` holds, {name: array}; {} if there is no such file.
+
+    Parameters
+    ----------
+    path : of a .npz file
+    gaps : names of arrays in which NaN stands for what is not computed yet
+    **shapes : the shape each array must have; a first length of None is free, but the same for
+        all such arrays: how many parts are done
+
+    Raises
+    ------
+    ValueError for an array of another name or shape, or with a NaN that is no gap
+    """
+    if not Path(path).exists():
+        return {}
+    with np.load(path) as file:
+        stored = {name: file[name] for name in file.files}
+    if not set(stored) <= set(shapes):
+        raise ValueError(f"{path} must hold {', '.join(shapes)}, got {', '.join(stored)}")
+    for name, array in stored.items():
+        free = shapes[name][0] is None
+        if array.ndim == 0 or array.shape[free:] != shapes[name][free:]:
+            raise ValueError(f"{path}: {name} must have shape {shapes[name]}, got {array.shape}")
+        if name not in gaps and np.isnan(array).any():
+            raise ValueError(f"{path}: {name} must have no NaN, got {np.isnan(array).sum()}")
+    done = {len(array) for name, array in stored.items() if shapes[name][0] is None}
+    if len(done) > 1:
+        raise ValueError(f"{path}: all arrays must hold as many parts, got {sorted(done)}")
+    return stored
+
+
+def save(path, **arrays):
+    """Write the arrays to ``path``, a .npz file; a reader finds the old or the new, never a part."""
+    unfinished = Path(path).with_suffix(f".{os.getpid()}.part.npz")
+    np.savez_compressed(unfinished, **arrays)
+    os.replace(unfinished, path)
