@@ -39,7 +39,7 @@ def load(path, *, gaps=(), **shapes):
 
 
 def save(path, **arrays):
-    """Write the arrays to ``path``, a .npz file; a reader finds the old or the new, never a part."""
+    """Write the arrays to ``path``, a .npz file: a reader finds the old or the new one whole."""
     unfinished = Path(path).with_suffix(f".{os.getpid()}.part.npz")
     np.savez_compressed(unfinished, **arrays)
     os.replace(unfinished, path)
