@@ -38,7 +38,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from myst_nb import glue
 from scipy.integrate import cumulative_simpson, odeint
-from scipy.optimize import bisect
+from scipy.optimize import brentq
 
 from gaugelib import claims, figures, flows, kernel, measure
 from gaugelib.figures import plt
@@ -95,8 +95,8 @@ MS, DS = (2, 4, 8, 16, 32), (8, 32, 128)
 # **Our choices**, where the paper leaves one: $\mathcal V_{\rm in}$ is the window (D.4), $q>0.9$,
 # $\lvert\theta\rvert<0.1$, $\lVert f_{\rm red}\rVert_{L^2}=P/\sqrt2<0.1$; $\mathcal V_{\rm mid}$
 # has all three margins doubled; $T_\star$ is the time at which the limit enters $\mathcal V_{\rm
-# in}$ (in {numref}`chapter-perturbed` it was the entry into a window half as wide). $A$ is left
-# open: the runs take $D$ from 8 to 128, small for $m=32$.
+# in}$, of radius $0.1$. It is *not* the $T_\star$ of {numref}`chapter-perturbed`, where
+# theorem C.4 has the limit enter a window of half that radius, which it does later.
 
 
 # %%
@@ -219,11 +219,11 @@ def largest(x):
     return float(np.abs(x).max())
 
 
-ROUTE = m, D, h, steps = 8, 16, 0.2, 400
+ROUTES = m, D, h, steps = 8, 16, 0.2, 400
 original = euler(flows.population(duplicates(m, D, PHI)), h, steps)
-Y = symmetric(*descend(*ROUTE))
+Y = symmetric(*descend(*ROUTES))
 with mp.workdps(40):
-    precise = forty_digits(*ROUTE)
+    precise = forty_digits(*ROUTES)
     Y_precise = np.array([
         [float(x) for x in (a * abs(w), (m - 1) * c * abs(y), mp.arg(w), mp.arg(y))]
         for a, w, c, y in precise
@@ -360,7 +360,7 @@ print(f"least {over_D_null:.0f}; largest relative drift in the table: {max(relat
 glue("gd-drift-largest", f"{max(relative.values()):.1e}", display=False)
 glue("gd-drift-off", f"{drift_off:.1%}", display=False)
 
-# %% mystnb={"figure": {"caption": "What gradient descent does to the imbalances, $m=8$: $D/h$ times the change of $\\delta$, for the designated student (left) and a redundant one (right). Lines: $hm=0.8$, $0.2$ and $0.05$ at $D=32$. Grey: the integrals {eq}`eq-gd-drift-limit` along the limiting flow.", "name": "fig-gd-drift"}, "image": {"alt": "Two panels over fast time on a logarithmic axis. Left: curves for three step sizes fall from zero to about minus 0.106, close to a broad grey line. Right: three curves rise within the first fast time unit to between 0.0024 and 0.003; the smaller the step, the closer to the grey line."}}
+# %% mystnb={"figure": {"caption": "What gradient descent does to the imbalances, $m=8$: $D/h$ times the change of $\\delta$, for the designated student (left) and a redundant one (right). Lines: $hm=0.8$, $0.2$ and $0.05$ at $D=32$. Grey: the integrals {eq}`eq-gd-drift-limit` along the limiting flow.", "name": "fig-gd-drift"}, "image": {"alt": "Two panels over fast time on a logarithmic axis. Left: curves for three step sizes fall from zero to a common level, close to a broad grey band. Right: three curves rise steeply at first, then slowly, and become level; the smaller the step, the closer to the grey band."}}
 fig, axes = figures.panels(1, 2, width=7.8, height=3.0)
 series = [{}, {}]
 for x in (0.8, 0.2, 0.05):
@@ -434,7 +434,7 @@ for m in (2, 8):
     scaled = [x[m] * np.square(FIVE) for x in (extrapolated, flow_error)]
     print(f"{m:3d}   " + "  ".join(f"{a:.4f} {b:.4f}" for a, b in zip(*scaled, strict=True)))
 
-# %% mystnb={"figure": {"caption": "Error of gradient descent against the limiting trajectory up to $T_c$, $m=8$, over the step. Solid: $C_h h$ with $C_h$ from the smallest step at $D=1024$; dashed: the error of the exact flow, which has no step, at $D=4$ and $8$.", "name": "fig-gd-two-terms"}, "image": {"alt": "Log-log plot of the error over h from 0.006 to 0.2. For D = 32 and 1024 the markers lie on one rising line of slope one, with the last point above it. For D = 8 and D = 4 they level off at small h, towards dashed horizontal lines at 0.0015 and 0.0056."}}
+# %% mystnb={"figure": {"caption": "Error of gradient descent against the limiting trajectory up to $T_c$, $m=8$, over the step. Solid: $C_h h$ with $C_h$ from the smallest step at $D=1024$; dashed: the error of the exact flow, which has no step, at $D=4$ and $8$.", "name": "fig-gd-two-terms"}, "image": {"alt": "Log-log plot of the error over h. For D = 32 and 1024 the markers lie on one rising line of slope one, with the last point above it. For D = 8 and D = 4 they level off at small h, towards two dashed horizontal lines."}}
 fig, ax = figures.panels(width=6.4, height=3.4)
 steps = HM / 8
 four = np.array([to_limit(8, 4, h) for h in steps])
@@ -453,11 +453,14 @@ plt.show()
 # %%
 print("m = 8: error over (C_h h + C_D D⁻²), by D and h")
 print("    D    h = " + "".join(f"{x:9.4g}" for x in steps))
-shares = grid[8] / (C_h * steps + C_D / np.square([*FIVE, 1024])[:, None])
-for D, row in zip((*FIVE, 1024), shares, strict=True):
+all_D = (4, *FIVE, 1024)
+shares = np.vstack([four, grid[8]]) / (C_h * steps + C_D / np.square(all_D)[:, None])
+for D, row in zip(all_D, shares, strict=True):
     print(f"{D:5d}        " + "".join(f"{x:9.3f}" for x in row))
-print("    4, error   " + "".join(f"{x:9.5f}" for x in four))
-glue("gd-over", f"{100 * max(shares[:, 1:].max() - 1, 0):.2f} %", display=False)
+print("error, D = 4:" + "".join(f"{x:9.5f}" for x in four))
+highest_share = shares[:, 1:].max() - 1
+print(f"at most {highest_share:.2%} above the sum of the two terms, but for the largest step")
+glue("gd-highest-share", f"{highest_share:.2%}", display=False)
 linear = {m: s[-1] for m, s in slopes_h.items()}
 squares = {m: measure.loglog_fit(FIVE, error).slope for m, error in extrapolated.items()}
 two_routes = max(largest(extrapolated[m] / flow_error[m] - 1) for m in (2, 8))
@@ -468,9 +471,11 @@ glue("gd-C-h", f"{C_h:.3f}", display=False)
 glue("gd-C-D", f"{C_D:.4f}", display=False)
 
 # %% [markdown]
-# Both terms are there, with the exponents 1 and $-2$, and they add: at $m=8$ the error exceeds
-# $C_hh+C_DD^{-2}$ by at most {glue:text}`gd-over`, with $C_h=$ {glue:text}`gd-C-h` and $C_D=$ {glue:text}`gd-C-D`, except at the
-# largest step, where it is not linear any more. The reason for that exception comes below.
+# Both terms are there, with the exponents 1 and $-2$. At $m=8$ the error is at most
+# {glue:text}`gd-highest-share` above $C_hh+C_DD^{-2}$, with $C_h=$ {glue:text}`gd-C-h` and
+# $C_D=$ {glue:text}`gd-C-D`, except at the largest step, where it is not linear any more. It can be
+# well below the sum, since the two errors need not have their largest values at the same time.
+# The reason for the exception comes below.
 #
 # ### Lemma C.8: the perturbation is $D^{-2}+mh$
 #
@@ -530,8 +535,8 @@ print(f"between {C8_low:.3f} and {C8:.3f}; without the term in h: a factor {C8_n
 # legible in our copy of the text. Straight from the definition, in original parameters:
 
 # %%
-H4 = np.array([0.025, 0.05, 0.1, 0.2, 0.4])
-flow = flows.population(duplicates(8, 64, PHI))
+H4, m4, D4 = np.array([0.025, 0.05, 0.1, 0.2, 0.4]), 8, 64
+flow = flows.population(duplicates(m4, D4, PHI))
 followed = solve(flow, 0.025 * np.arange(2001))
 error = np.array([
     measure.trajectory_error(euler(flow, h, round(50 / h)), followed.at(slice(None, None, k)))
@@ -585,7 +590,7 @@ def complex_rows(y):
     return y[:, 0], y[:, 1] + 1j * y[:, 2], y[:, 3], y[:, 4] + 1j * y[:, 5]
 
 
-def contributions(Y, others=7):
+def contributions(Y, others=m4 - 1):
     """q, q s of the designated and q_j, q_j s_j of a redundant student: (n, 6)."""
     q, P, theta, psi = Y.T
     pairs = ((q, theta), (P / others, psi))
@@ -595,12 +600,12 @@ def contributions(Y, others=7):
 def discrete_error(h):
     """Table D.4's error by another route: scaled parameters against the reduced flow."""
     n = round(50 / h)
-    smooth = solve(flows.reduced(duplicates(8, 64, PHI)), h * np.arange(n + 1)).state
-    gap = np.abs(contributions(symmetric(*descend(8, 64, h, n))) - contributions(smooth))
+    smooth = solve(flows.reduced(duplicates(m4, D4, PHI)), h * np.arange(n + 1)).state
+    gap = np.abs(contributions(symmetric(*descend(m4, D4, h, n))) - contributions(smooth))
     return gap.max(), gap[:, :3].max(), gap[:, 3:].max()
 
 
-lead = leading_error(8, 64, np.linspace(0, 50, 1001))
+lead = leading_error(m4, D4, np.linspace(0, 50, 1001))
 constant, component = largest(lead), int(np.abs(lead).max(axis=0).argmax())
 H_fine = 50 / np.round(50 / np.geomspace(0.05, 0.48, 40))
 curve = np.array([discrete_error(h) for h in H_fine])
@@ -610,42 +615,62 @@ print("it is that of", ("q", "q cos θ", "q sin θ", "q_j", "q_j cos ψ", "q_j s
 print("the second route to the five errors agrees to 1e-9:", other_route < 1e-9)
 
 # %% [markdown]
-# **The end of linearity.** At the start $P$ has to fall from $(m-1)/m$ to about
+# **The end of linearity.** The error has two parts, that of the designated student and that of a
+# redundant one. At the start $P$ has to fall from $(m-1)/m$ to about
 # $P_0=2[g(\phi)-\tfrac1m\cdot\tfrac12]$, where the square bracket of its equation vanishes, at the
 # rate $(m-1)/2$. On this mode Euler's method replaces $e^{-x n}$ by $(1-x)^n$, $x=(m-1)h/2$. For
-# small $x$ the largest difference is proportional to $x$; from $x\approx1$ on it is that of the
-# very first step, $\lvert1-x-e^{-x}\rvert$, which still grows faster than $x$. So the redundant
-# coefficients leave the line, and from some step on they have the largest error: from which one, in
-# the runs and in the prediction, bisection tells.
+# small $x$ the largest difference is proportional to $x$. It grows faster as $x$ rises, and soon it
+# is that of the very first step, $\lvert1-x-e^{-x}\rvert$, with the exponent
+# $x(1-e^{-x})/(x-1+e^{-x})$: two for $x\to0$, one for $x\to\infty$, and in between here. The
+# designated student follows $P$ and so inherits part of it. The cell finds, by bisection, where
+# each part is $5\,\%$ above its own line, and where the redundant part takes over.
 
 # %%
-fall = 7 / 8 - 2 * (kernel.g(PHI) - 1 / 16)
+n, M4 = np.arange(200)[:, None], m4 - 1
+fall = M4 / m4 - 2 * (kernel.g(PHI) - 1 / (2 * m4))
 
 
 def one_mode(h):
-    """Largest error of one redundant coefficient if its first mode had it alone."""
-    n, x = np.arange(200), 7 * h / 2
-    return fall / 7 * np.abs((1 - x) ** n - np.exp(-x * n)).max()
+    """The redundant error of each step, if it were that of the one mode: (len(h),)."""
+    x = M4 * np.atleast_1d(h) / 2
+    return fall / M4 * np.abs((1 - x) ** n - np.exp(-x * n)).max(axis=0)
 
 
-def redundant_lead(h):
-    _, designated, redundant = discrete_error(h)
-    return redundant - designated
+def designated_over_line(h):
+    return discrete_error(h)[1] / (h * largest(lead[:, :3]))
 
 
-mode = np.array([one_mode(h) for h in H_fine])
-leaves = bisect(redundant_lead, 0.15, 0.4, xtol=1e-4)
-end_of_line = bisect(lambda h: one_mode(h) - constant * h, 0.15, 0.4, xtol=1e-4)
-print("     h      designated   redundant   redundant, one mode   designated over the line")
+def redundant_over_line(h):
+    return discrete_error(h)[2] / (h * largest(lead[:, 3:]))
+
+
+bends = [brentq(lambda h, part=part: part(h) - 1.05, 0.005, 0.4, xtol=1e-5)
+         for part in (designated_over_line, redundant_over_line)]
+leaves = brentq(lambda h: np.subtract(*discrete_error(h)[1:]), 0.2, 0.3, xtol=1e-5)
+end_of_line = brentq(lambda h: one_mode(h)[0] - constant * h, 0.2, 0.3)
+
+# %%
+mode, x = one_mode(H_fine), M4 * H_fine / 2
+exponent = x * (1 - np.exp(-x)) / (x - 1 + np.exp(-x))
+first_step = np.abs((1 - x) ** n - np.exp(-x * n)).argmax(axis=0) == 1
+print("           over the line of the total                             of the first step:")
+print("     h     designated  redundant  one mode   (m−1)h/2   largest difference  exponent")
 for k in range(0, len(H_fine), 5):
-    print(f"{H_fine[k]:8.4f}{curve[k, 1]:13.5f}{curve[k, 2]:12.5f}{mode[k]:16.5f}"
-          f"{curve[k, 1] / (constant * H_fine[k]):20.3f}")
-print(f"the redundant error is the larger one from h = {leaves:.3f} on; the mode predicts "
-      f"{end_of_line:.3f}")
-glue("gd-leaves", f"{leaves:.3f}", display=False)
-glue("gd-mode", f"{end_of_line:.3f}", display=False)
+    line = constant * H_fine[k]
+    print(f"{H_fine[k]:8.4f}{curve[k, 1] / line:11.3f}{curve[k, 2] / line:11.3f}"
+          f"{mode[k] / line:11.3f}{x[k]:11.3f}{first_step[k]!s:>14}{exponent[k]:15.2f}")
+print(f"5 % above its own line: designated from h = {bends[0]:.3f} on, redundant from "
+      f"{bends[1]:.3f} on")
+print(f"the redundant error is the larger one from h = {leaves:.4f} on; one mode against the line "
+      f"predicts {end_of_line:.4f}")
+beyond = [part(H4[-1]) for part in (designated_over_line, redundant_over_line)]
+print(f"at h = {H4[-1]} they are {beyond[0]:.2f} and {beyond[1]:.2f} times their lines")
+for name, value in {"leaves": f"{leaves:.4f}", "mode": f"{end_of_line:.4f}",
+                    "bend-k": f"{bends[0]:.2f}", "bend-j": f"{bends[1]:.2f}",
+                    "over-k": f"{beyond[0]:.2f}", "over-j": f"{beyond[1]:.2f}"}.items():
+    glue(f"gd-{name}", value, display=False)
 
-# %% mystnb={"figure": {"caption": "Left: the error of Table D.4 over the step (figure 4(d) of the paper), apart for the designated and the redundant students, with the predicted line and the prediction of one mode (dashed). Right: $P$ in the first steps, for four steps and for the flow.", "name": "fig-gd-step"}, "image": {"alt": "Left, log-log: errors of the designated student on a straight line up to h of about 0.25 and a little above it from there on; errors of the redundant students below for small h and far above from 0.25 on, along a dashed curve. Five diamonds mark the values of Table D.4; the last is above the line. Right: P against fast time from 0 to 4; for h = 0.1 close to the smooth flow, for h = 0.4 and 0.5 zigzagging around it."}}
+# %% mystnb={"figure": {"caption": "Left: the error of Table D.4 over the step (figure 4(d) of the paper), apart for the designated and the redundant students, with the predicted line and the prediction of one mode (dashed). Right: $P$ in the first steps, for four steps and for the flow.", "name": "fig-gd-step"}, "image": {"alt": "Left, log-log: errors of the designated student on a straight line and above it at the largest steps; errors of the redundant students below the line for small h, bending upwards all along, and the largest at the right end, close to a dashed curve. Five diamonds mark the values of Table D.4; the last is well above the line. Right: P against fast time from 0 to 4; for h = 0.1 close to the smooth flow, for h = 0.4 and 0.5 zigzagging around it."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.3)
 labels = {"xlabel": "step in fast time  h = ηD", "ylabel": "largest error"}
 parts = {"designated": curve[:, 1], "redundant": curve[:, 2]}
@@ -660,20 +685,25 @@ left.legend(frameon=False)
 zigzag = {}
 for h in (0.1, 0.2, 0.4, 0.5):
     k = round(4 / h)
-    zigzag[f"h = {h}"] = (h * np.arange(k + 1), symmetric(*descend(8, 64, h, k))[:, 1])
+    zigzag[f"h = {h}"] = (h * np.arange(k + 1), symmetric(*descend(m4, D4, h, k))[:, 1])
 labels = {"xlabel": "fast time  τ = Dt", "ylabel": "redundant total  P"}
 figures.curves(right, None, zigzag, **labels)
-smooth = solve(flows.reduced(duplicates(8, 64, PHI)), np.linspace(0, 4, 161))
+smooth = solve(flows.reduced(duplicates(m4, D4, PHI)), np.linspace(0, 4, 161))
 right.plot(smooth.tau, smooth.P, color=figures.GUIDE, linewidth=3, alpha=0.5, zorder=1)
 plt.show()
 
 # %% [markdown]
-# Linearity ends with one mode: at $h=$ {glue:text}`gd-leaves` the redundant error takes over, at
-# {glue:text}`gd-mode` by the prediction. About there the designated student leaves the line too,
-# which the redundant ones pull along, but less. We judge "linear over $h=0.025,\dots,0.4$" as
-# *differs*: four of the five points are on a line, and the fifth is not, although on a log–log plot
-# the eye may miss it. The tolerance was $5\,\%$ on error$/h$, which is about the size of a marker
-# there.
+# Both parts leave the line. The redundant one goes first and furthest: it is $5\,\%$ above its own
+# line from $h=$ {glue:text}`gd-bend-j` on, the designated one from {glue:text}`gd-bend-k` on, and
+# at $h=0.4$ they are {glue:text}`gd-over-j` and {glue:text}`gd-over-k` times as large as their
+# lines. One mode accounts for most of the redundant error, and with the straight line it predicts
+# that this error takes over at $h=$ {glue:text}`gd-mode`; it does at {glue:text}`gd-leaves`, where
+# the designated error has left the line as well and both are larger than assumed. Between
+# {glue:text}`gd-bend-k` and there, it is the designated student that takes the total off the line.
+# We judge "linear over $h=0.025,\dots,0.4$"
+# as *differs*: four of the five points are on a line, and the fifth is not, although on a log–log
+# plot the eye may miss it. The tolerance was $5\,\%$ on error$/h$, which is about the size of a
+# marker there.
 #
 # ## How large may a step be?
 #
@@ -738,7 +768,10 @@ glue("gd-naive-8", f"{4 / 7:.4f}", display=False)
 # student is positive, $\lVert w_j\rVert$ shrinks, and with it the rate of the mode.
 
 # %%
-def long_run(h, m=8, D=16, until=1500):
+m_high, D_high = 8, 16
+
+
+def long_run(h, m=m_high, D=D_high, until=1500):
     """Largest |P|, final state, |v|² and h times the largest curvature at the end."""
     state = scaled_start(m, D)
     highest = abs(state[2] * state[3])
@@ -756,7 +789,7 @@ def long_run(h, m=8, D=16, until=1500):
 
 LARGE = (0.48, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9)
 high = dict(zip(LARGE, Parallel()(delayed(long_run)(h) for h in LARGE), strict=True))
-print("m = 8, D = 16, τ = 1500")
+print(f"m = {m_high}, D = {D_high}, τ = 1500")
 print("   h    largest |P|      q       P       θ       ψ     ‖v‖²    h λ_max at the end")
 for h, (highest, Y, v2, curvature) in high.items():
     cells = "".join(f"{x + 0.0:8.3f}" for x in np.round(Y, 3))
@@ -764,17 +797,17 @@ for h, (highest, Y, v2, curvature) in high.items():
 
 # %%
 print("h = 1.2: the loss in the first nine steps")
-blow = energy(*descend(8, 16, 1.2, 9))
+blow = energy(*descend(m_high, D_high, 1.2, 9))
 print("  ".join(f"{x:.1e}" for x in blow))
-recovers = [h for h in LARGE if h > theory[2] and abs(high[h][1][0] - 1) < 1e-3
+recovers = [h for h in LARGE if h > theory[MS.index(m_high)] and abs(high[h][1][0] - 1) < 1e-3
             and abs(high[h][1][1]) < 1e-3]
 print("above the limit, and selected in the end: h =", recovers)
 
-# %% mystnb={"figure": {"caption": "Above the stability limit, $m=8$, $D=16$. Left: $P$ at every step, for $h=0.6$ (above the limit) and $0.48$ (below). Right: $\\lVert v\\rVert^2$, which is $\\lVert w_j\\rVert^2/D$ of a redundant student, up to $\\tau=1500$: above the limit the gauge loosens until the step is stable again.", "name": "fig-gd-catapult"}, "image": {"alt": "Left: P over fast time from 0 to 30. At h = 0.48 it falls smoothly after a short zigzag. At h = 0.6 it alternates from step to step, with an amplitude that grows to about 5 near fast time 10 and is about 1 at 25. Right: the squared length of v over fast time on a logarithmic axis; constant at 1 for h = 0.48, and for 0.55, 0.6 and 0.7 falling from fast time 5 to 100 to 0.91, 0.83 and 0.55."}}
+# %% mystnb={"figure": {"caption": "Above the stability limit, $m=8$, $D=16$. Left: $P$ at every step, for $h=0.6$ (above the limit) and $0.48$ (below). Right: $\\lVert v\\rVert^2$, which is $\\lVert w_j\\rVert^2/D$ of a redundant student, up to $\\tau=1500$: above the limit the gauge loosens until the step is stable again.", "name": "fig-gd-catapult"}, "image": {"alt": "Left: P over fast time from 0 to 30. At h = 0.48 it falls smoothly after a short zigzag. At h = 0.6 it alternates from step to step, with an amplitude that first grows and then shrinks. Right: the squared length of v over fast time on a logarithmic axis; constant for h = 0.48, and for 0.55, 0.6 and 0.7 falling from one level to a lower one, the lower the larger h."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.1)
 bursts, gauges = {}, {}
 for h in (0.6, 0.48, 0.55, 0.7):
-    b, z, p, v = descend(8, 16, h, round(1500 / h))
+    b, z, p, v = descend(m_high, D_high, h, round(1500 / h))
     clock = h * np.arange(len(p))
     bursts[f"h = {h}"] = (clock, p * np.abs(v))
     gauges[f"h = {h}"] = (clock[1:], np.abs(v[1:]) ** 2)
@@ -845,7 +878,8 @@ def Q_of(path, m, D):
     return db**2 / D**2 + np.abs(dz) ** 2 + M * dp**2 + np.abs(dv) ** 2 / (M * D**2)
 
 
-path, (m, D) = descend(*ROUTE), ROUTE[:2]
+m, D, h, steps = ROUTES
+path = descend(*ROUTES)
 Q, squares_original = Q_of(path, m, D)[:-1], (gradients**2).sum(axis=1)
 norm_gap = largest(D * Q / squares_original - 1)
 unscaled = sum(np.abs(x) ** 2 for x in vector(*path))[:-1]
@@ -854,7 +888,7 @@ print(f"D Q_n = ‖∇L‖² to 1e-9, relative, at {len(Q)} iterates:", norm_gap
 print(f"with the unscaled gradient of E: off by a factor up to {1 + norm_null:.3g}")
 
 # %%
-rng, n, eps, M = np.random.default_rng(9), 1000, 1e-5, 7
+rng, n, eps, M = np.random.default_rng(9), 1000, 1e-5, m - 1
 b, length_z, p, length_v = rng.uniform(0.5, 1.5, (4, n)) * np.array([[1], [1], [0.5], [1]])
 theta, psi = rng.uniform(-1, 1, n), rng.uniform(1.2, 2, n)  # away from kinks of g
 
@@ -873,7 +907,7 @@ left_side = np.abs(dz) ** 2 + M * dp**2
 right_side = b**2 * E_q**2 + E_theta**2 / length_z**2 + M * length_v**2 * E_P**2
 polar_gap = largest(left_side / right_side - 1)
 polar_null = largest(left_side / (right_side + M * (1 - length_v**2) * E_P**2) - 1)
-print("identity in polar coordinates to 1e-6, relative, at 1000 random points:", polar_gap < 1e-6)
+print("identity in polar coordinates to 1e-6, relative, at all random points:", polar_gap < 1e-6)
 print(f"without the factor ‖v‖²: off by up to {polar_null:.2g}")
 
 # %% [markdown]
@@ -886,7 +920,8 @@ print(f"without the factor ‖v‖²: off by up to {polar_null:.2g}")
 # Hessian is built from differences of the gradient.
 
 # %%
-m, D, n = 8, 32, 2000
+SAMPLE = m, D = 8, 32
+n = 2000
 q, P, theta = rng.uniform(-0.1, 0.1, (3, n)) + np.array([[1], [0], [0]])
 psi, b, r = PHI + rng.uniform(-0.01, 0.01, n), *rng.uniform(0.95, 1.05, (2, n))
 sample = (b, q / b * np.exp(1j * theta), P / r, r * np.exp(1j * psi))
@@ -929,6 +964,7 @@ def lowest_share(path, m, D, h):
 
 
 small = 1 / (K * m)
+share_small = lowest_share(sample, m, D, small)
 print(f"K = {K:.3f} in the sample, so h ≤ 1/(Km) = {small:.4f} suffices")
 for h in (small, 0.2, 0.6):
     print(f"h = {h:.4f}: least share of thQ in the sample {lowest_share(sample, m, D, h):.3f}")
@@ -994,16 +1030,17 @@ glue("gd-wide-b", f"{predicted_constants(10**6)[1]:.3f}", display=False)
 # with $m=8$, $D=32$ and $h=0.2$ goes on from its capture with $h=0.6>4/(m-1)$.
 
 # %%
-stable = descend(8, 32, 0.2, 400)
+(m, D), too_large = SAMPLE, 0.6
+stable = descend(m, D, 0.2, 400)
 k = int(np.argmax(window(symmetric(*stable))))
-null_path = descend(8, 32, 0.6, 100, tuple(x[k].item() for x in stable))
+null_path = descend(m, D, too_large, 100, tuple(x[k].item() for x in stable))
 rises = bool((np.diff(energy(*null_path)) > 0).any())
 leaves_mid = not window(symmetric(*null_path), 0.2).all()
-share_null = lowest_share(null_path, 8, 32, 0.6)
+share_null = lowest_share(null_path, m, D, too_large)
 power = {j: min(
     max(f[j] * D for (m_, D, h_), f in found.items() if m_ == m)
     / min(f[j] * D for (m_, D, h_), f in found.items() if m_ == m) for m in MS) for j in (2, 3)}
-print(f"captured at step {k}; on with h = 0.6: the loss rises: {rises}, V_mid is left: "
+print(f"captured at step {k}; on with h = {too_large}: the loss rises: {rises}, V_mid is left: "
       f"{leaves_mid}")
 print(f"one power of D more: C grows by a factor {power[2]:.1f} (b), {power[3]:.1f} (v)")
 in_time = all(found[k][0] <= math.ceil(T_c[k[0]] / k[2]) * k[2] for k in keys)
@@ -1042,8 +1079,8 @@ for h, law, mean in zip(H3, laws, means, strict=True):
 
 # %% [markdown]
 # Every printed digit. Two other routes: the scaled parameters, whose sum may be off by $1600$
-# roundings of $10^{-16}$ on a path of $10^{-7}$, that is $10^{-5}$ at most; and the 40-digit run
-# of above for $D=16$, $h=0.2$.
+# roundings of $10^{-16}$ on a path of $10^{-7}$, that is $10^{-5}$ at most; and a 40-digit run for
+# the smallest $D$ and the largest $h$.
 
 # %%
 def scaled_path(D, h):
@@ -1059,11 +1096,13 @@ again = np.array([[steps_of[D, h][1][first[i, j]:].sum() for j, D in enumerate(S
 same_entry = all(int(np.argmax(window(steps_of[D, h][0]))) == first[i, j]
                  for i, h in enumerate(H3) for j, D in enumerate(SEVEN))
 with mp.workdps(40):
+    precise = forty_digits(8, SEVEN[0], H3[0], round(80 / H3[0]))
     directions = [x / abs(x) for _, _, _, x in precise[first[0, 0]:]]
     exact = sum(abs(y - x) for x, y in zip(directions[:-1], directions[1:], strict=True))
 routes = largest(again / paths - 1)
 print("scaled parameters: same entry:", same_entry, "and same paths to 1e-5:", routes < 1e-5)
-print("40 digits: D = 16, h = 0.2 to 1e-6:", abs(float(exact) / paths[0, 0] - 1) < 1e-6)
+digits_gap = abs(float(exact) / paths[0, 0] - 1)
+print(f"40 digits: D = {SEVEN[0]}, h = {H3[0]} to 1e-6:", digits_gap < 1e-6)
 
 # %% [markdown]
 # ### Readings that fail
@@ -1147,7 +1186,7 @@ print(f"D² path for h → 0, D → ∞: {endless * 1e3:.4f}e-3; limiting flow: 
 print("between iterates, D = 128: " + ", ".join(
     f"{row[-1] * 1e3:.4f}e-3 (h = {h})" for h, row in zip(H3, rescaled, strict=True)))
 
-# %% mystnb={"figure": {"caption": "Table D.5, unfolded: $D^2$ times the path of a redundant direction after selection, over $D$. Left: summed from the first iterate in the window, as in the table; right: from the interpolated entry. Grey: the constant of the limiting flow.", "name": "fig-gd-path"}, "image": {"alt": "Two panels over D from 16 to 128. Left: three rising curves of markers between 1.887 and 1.935 thousandths; the one for h = 0.05 starts higher at D = 16, then drops onto the common shape. Right: three nearly parallel rising curves, the smaller h the lower; that of h = 0.05 ends at 1.940, above the grey line at 1.936."}}
+# %% mystnb={"figure": {"caption": "Table D.5, unfolded: $D^2$ times the path of a redundant direction after selection, over $D$. Left: summed from the first iterate in the window, as in the table; right: from the interpolated entry. Grey: the constant of the limiting flow.", "name": "fig-gd-path"}, "image": {"alt": "Two panels over D from 16 to 128. Left: rising rows of markers, that for h = 0.2 the lowest; that for h = 0.05 starts highest at D = 16, then drops onto the row of h = 0.1. Right: three nearly parallel rising rows, the smaller h the lower; that of h = 0.05 ends just above the grey dashed line."}}
 fig, axes = figures.panels(1, 2, width=7.8, height=3.1, sharey=True)
 titles = ("from the first iterate (Table D.5)", "from the interpolated entry")
 for ax, values, title in zip(axes, (paths * np.square(SEVEN), rescaled), titles, strict=True):
@@ -1194,11 +1233,14 @@ print(f"all imbalances +D: enters the window: {equal_enters}; q_1 at τ = 40: "
       f"{equal.q[-1, 0]:.4f}")
 
 # %% [markdown]
-# Finally {eq}`eq-gd-small`. The paper does not say how large $a$ is. With $\nu=3/2$, the end
-# of the range $\nu>3/2$, and $a=1$ (our choice), $h=m^{-5/2}$ falls much faster than the stability
-# limit, which is about $4/m$. "Small enough" means here: the loss falls at every step from the
-# start, entry is in time, and $\mathcal V_{\rm mid}$ is never left, up to $\tau=T_c+10$. The null
-# takes the step of $m=2$ for every $m$.
+# Finally {eq}`eq-gd-small`. The paper does not say how large $a$ and $A$ are. Every $\nu>3/2$ that
+# the theorem allows asks for a step below a multiple of $m^{-5/2}$, the limit $\nu\to3/2$. We take
+# this limit with $a=1$ (our choice): $h=m^{-5/2}$, a little more than the theorem allows with that
+# $a$, falls much faster than the stability limit, which is about $4/m$. "Small enough" means here:
+# the loss falls at every step from the start, entry is in time, and $\mathcal V_{\rm mid}$ is
+# never left, up to $\tau=T_c+10$. The null takes the step of $m=2$ for every $m$. We choose no $A$
+# here. With that of {numref}`chapter-perturbed`, $D\ge4m^{0.8}$, part of the runs of this chapter
+# lie outside of what the theorem covers, as $D=8$ at $m=32$ does; the cell counts them.
 
 
 # %%
@@ -1216,9 +1258,13 @@ fixed = Parallel()(delayed(small_enough)(m, 2**-2.5) for m in MS)
 print("  m    h = m^(-5/2)          h = 2^(-5/2)          2/λ_max")
 for m, a, b, limit in zip(MS, allowed, fixed, theory, strict=True):
     print(f"{m:3d}{m**-2.5:11.5f}  {a!s:9}{2**-2.5:11.5f}  {b!s:9}{limit:11.4f}")
+below = [(m, D) for m in MS for D in DS if D < 4 * m**0.8]
+print(f"{len(below)} of the {len(MS) * len(DS)} pairs (m, D) have D < 4 m^0.8: "
+      + ", ".join(f"({m}, {D})" for m, D in below))
 
 # %% [markdown]
-# The step $m^{-5/2}$ is small enough at every tested $m$; a step that does not depend on $m$ is
+# The step $m^{-5/2}$ is small enough at every tested $m$, and what theorem C.11 concludes also
+# happened at the small $D$ that it may not cover; a step that does not depend on $m$ is
 # not. The condition is far from necessary: the limit of stability falls like $1/m$ only, and
 # {numref}`fig-gd-step` shows no trouble up to about half of it.
 #
@@ -1317,8 +1363,8 @@ rows += [
             holds=polar_gap < polar_tol, null_holds=polar_null < polar_tol),
     compare("C9-ratio", f"c = {c_sample:.4f} in {len(E)} points, at least λ = {lam:.4f}",
             holds=c_sample > lam, null_holds=c_null > lam),
-    compare("C10-step", f"K = {K:.3f}; share {lowest_share(sample, 8, 32, small):.3f} ≥ 1/2 at "
-            f"h = 1/(Km) = {small:.3f}", holds=lowest_share(sample, 8, 32, small) >= 0.5,
+    compare("C10-step", f"K = {K:.3f}; share {share_small:.3f} ≥ 1/2 at "
+            f"h = 1/(Km) = {small:.3f}", holds=share_small >= 0.5,
             null_holds=share_null >= 0.5),
     compare("C41", f"c ≥ {c_least:.3f} × 2λ {on_runs}; at least λ", holds=c_least > 0.5,
             null_holds=not rises),
@@ -1346,8 +1392,9 @@ rows += [
             f"linear: within 5 %; exponent of a fit to all five {fitted:.3f}",
             holds=bool(np.ptp(error / H4) < 0.05 * constant),
             null_holds=bool(np.ptp(error / H4**2) < 0.05 * (error / H4**2).min()),
-            note="Linear for four of the five steps. At h = 0.4 the mode of the redundant total, "
-            "with rate (m − 1)/2, makes a first step of (m − 1)h/2 > 1 and leads the error."),
+            note="Linear for four of the five steps. At h = 0.4 both parts of the error are above "
+            "their lines; that of the redundant students, whose total relaxes at the rate "
+            "(m − 1)/2 and makes a first step of (m − 1)h/2 > 1, leads."),
 ]
 
 # %%

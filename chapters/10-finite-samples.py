@@ -33,6 +33,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from myst_nb import glue
 from scipy.integrate import solve_ivp
+from scipy.stats import chi2
 
 from gaugelib import claims, crossings, figures, flows, gauge
 from gaugelib.measure import captured, imbalance_drift, loglog_fit
@@ -207,7 +208,7 @@ for name, flow in (("N = 512", few), ("N = 8192", small)):
     w = states[:, 2:4]
     turning[name] = (w[:, 0] * rates[:, 1] - w[:, 1] * rates[:, 0]) / (w**2).sum(axis=1)
 
-# %% mystnb={"figure": {"caption": "Left: angular speed of the designated student's direction over half a unit of fast time; it jumps at every sample that its line meets. Right: evaluations of the rates that DOP853 needs up to $\\tau=10$, over its tolerance.", "name": "fig-jumps"}, "image": {"alt": "Left: two rising curves of angular speed; the one for N = 512 has five visible jumps of up to 0.008, the one for N = 8192 many tiny ones. Right: on logarithmic axes the count for the population rises slowly from about 100 to 300 as the tolerance falls from 1e-3 to 1e-8; the counts on samples rise to about 20000 and 50000."}}
+# %% mystnb={"figure": {"caption": "Left: angular speed of the designated student's direction over half a unit of fast time; it jumps at every sample that its line meets. Right: evaluations of the rates that DOP853 needs up to $\\tau=10$, over its tolerance.", "name": "fig-jumps"}, "image": {"alt": "Left: two rising curves of angular speed; the one for N = 512 has five visible jumps, the one for N = 8192 many tiny ones. Right: on logarithmic axes the count for the population rises slowly as the tolerance falls; the counts on samples start above it and rise by about two decades."}}
 fig, (left, right) = figures.panels(1, 2, width=7.8, height=3.1)
 labels = {"xlabel": "fast time τ", "ylabel": "angular speed (rad per τ)"}
 figures.curves(left, window, turning, **labels)
@@ -263,11 +264,15 @@ print(f"largest jump of the speed shown at N = 512: {largest:.3f}")
 fine = np.concatenate([[0], np.geomspace(0.01, 60, 300)])  # for drawing
 both = np.union1d(TAU, fine)
 exact = crossings.follow(problem, X, both)
+turned_path = np.abs(np.diff(exact.trajectory.signed_angle(0))).sum()
 on_fine, on_grid = (exact.trajectory.at(np.searchsorted(both, x)) for x in (fine, TAU))
 print(f"N = {N}: {exact.crossings.size} crossings, {len(exact.slides)} slides; "
       f"{(exact.crossings < 1).sum()} of them before τ = 1")
-moved = np.abs(np.diff(exact.trajectory.signed_angle(0))).sum()
-print(f"θ moves by {moved:.3f} in all, back and forth; θ N/π samples: {moved * N / np.pi:.0f}")
+print(f"θ reaches {exact.trajectory.signed_angle(0).min():.3f}, its path is {turned_path:.3f}: "
+      f"expected {turned_path * N / np.pi:.0f} ± {np.sqrt(turned_path * N / np.pi):.0f}")
+glue("samples-path", f"{turned_path:.2f}", display=False)
+glue("samples-expected", f"{turned_path * N / np.pi:.0f}", display=False)
+glue("samples-crossings", f"{exact.crossings.size}", display=False)
 checked = crossings.follow(problem, X[:512], [0, 10])
 tight = {"method": "LSODA", "rtol": 1e-11, "atol": 1e-13}
 brute = solve_ivp(few.rhs, (0, 10), few.state0, **tight)
@@ -281,6 +286,10 @@ print(f"largest drift of an imbalance, over D, below 1e-12: {drift < 1e-12}; "
       f"with weight decay {decayed:.3f}")
 
 # %% [markdown]
+# The designated student turns beyond the teacher and back: by {glue:text}`samples-path` in all, not
+# by $\pi/4$, so $\beta N/\pi$ is {glue:text}`samples-expected`, beside
+# {glue:text}`samples-crossings` crossings.
+#
 # No slide here: a line slides only where the jump at one sample is larger than the rate itself,
 # and the jump has a factor $1/N$. They do occur on a handful of samples (exercise 3).
 #
@@ -339,7 +348,7 @@ def across(run):
     return np.abs(run.P * np.sin(run.angle(1)))
 
 
-# %% mystnb={"figure": {"caption": "Figure 3 of the paper with all four descriptions, $(m,D,N)=(8,32,8192)$: (a) coefficients, (b) loss, (c) the designated angle $\\lvert\\theta\\rvert$ and the redundant part across the teacher, (d) the two terms of the loss decomposition (5) over $D$. For training on samples, loss and terms are sample averages.", "name": "fig-four-descriptions"}, "image": {"alt": "Four panels over fast time on a logarithmic axis. In each the four descriptions lie on each other within the width of a line; only at the bottom of the two sharp dips, of the angle near 0.36 and of the direction term near 2, do they end at different depths."}}
+# %% mystnb={"figure": {"caption": "Figure 3 of the paper with all four descriptions, $(m,D,N)=(8,32,8192)$: (a) coefficients, (b) loss, (c) the designated angle $\\lvert\\theta\\rvert$ and the redundant part across the teacher, (d) the two terms of the loss decomposition (5) over $D$. For training on samples, loss and terms are sample averages.", "name": "fig-four-descriptions"}, "image": {"alt": "Four panels over fast time on a logarithmic axis. In each the four descriptions lie on each other within the width of a line; only at the bottom of the two sharp dips, of the angle and of the direction term, do they end at different depths."}}
 fig, ((ax_q, ax_loss), (ax_angle, ax_rate)) = figures.panels(2, 2, width=8.0, height=2.9)
 clock = "fast time τ = Dt"
 for k, (name, run) in enumerate(shown.items()):
@@ -517,10 +526,10 @@ glue("samples-worst-score", f"{np.abs(score).max():.1f}", display=False)
 # %% [markdown]
 # All twelve printed numbers are ordinary draws: none is farther from our median than
 # {glue:text}`samples-worst-score` standard deviations. For the slopes this says little, since
-# $-\frac12$ itself would pass too (they are marked *weak* in the ledger). What the table shows
-# by its digits are the constants.
+# $-\frac12$ itself would pass too, and so would $R^2=1$ for the second column (both columns are
+# marked *weak* in the ledger). What the table shows by its digits are the constants.
 
-# %% mystnb={"figure": {"caption": "Figure 4(c) of the paper and beyond: error on samples over $N$. Solid: mean over 500 seeds up to $N=2^{15}$; markers: seeds 0 to 19. Right: $\\sqrt N$ times the same, with the printed constants of Table D.3 at the right edge, and a band of one standard deviation of a mean over 20 seeds for $m=8$.", "name": "fig-error-over-N"}, "image": {"alt": "Left: on logarithmic axes four nearly coincident lines fall from about 0.3 at N = 4 to 3e-4 at one million, a little faster at first, then with slope minus one half. Right: the rescaled errors fall from about 0.5 to 0.9 at N = 4 to level lines near 0.23 for m = 2 and 0.26 for m = 4, 8, 16; markers of 20 seeds scatter by about 0.03 around them."}}
+# %% mystnb={"figure": {"caption": "Figure 4(c) of the paper and beyond: error on samples over $N$. Solid: mean over 500 seeds up to $N=2^{15}$; markers: seeds 0 to 19. Right: $\\sqrt N$ times the same, with the printed constants of Table D.3 at the right edge, and a band of one standard deviation of a mean over 20 seeds for $m=8$.", "name": "fig-error-over-N"}, "image": {"alt": "Left: on logarithmic axes four nearly coincident lines fall, faster at first, then parallel to a dashed line of slope minus one half; markers go on along it to one million. Right: the rescaled errors fall, from beyond the upper edge for all but m = 2, to nearly level lines, that for m = 2 the lowest and those of m = 4, 8, 16 together; markers of 20 seeds scatter around them."}}
 fig, (left, right) = figures.panels(1, 2, width=8.2, height=3.3)
 large = NS <= 2**15
 mean, first = values[..., 0].mean(axis=1), values[:, :20, :, 0].mean(axis=1)
@@ -556,41 +565,75 @@ print("(the last column is the mean over 20 seeds)")
 # %% [markdown]
 # ### The law, and the other readings
 #
-# Over the range of the table the mean over all seeds lies within a few per cent of a line. Is its
-# slope $-\frac12$? A set of 20 seeds cannot tell; 500 can, with the deviation of their own mean, by
-# drawing seeds again with replacement. $\chi^2$ sums the four squared distances from $-\frac12$ in
-# these deviations; more than 13.3 happens once in a hundred cases. The law is one for large $N$, so
-# the ledger takes $N=2^{11}$ to $2^{15}$. (At first it took the deviation of a set of 20, which
-# forgives too much.) Below $N=32$ it is steeper: there the error is not small,
-# and many runs select nobody (last section).
+# Is the slope $-\frac12$? A set of 20 seeds cannot tell it from its neighbours; 500 seeds can, and
+# must be judged by *their* spread, which is five times smaller. We draw 500 seeds from the 500
+# with replacement, 2000 times, and measure the distance of each slope from $-\frac12$ in standard
+# deviations of this bootstrap. The squares of four such numbers add up to more than
+# {glue:text}`samples-limit` once in a hundred cases. The law is one for $N\to\infty$, so it is
+# tested on the last five sizes at which we have 500 seeds, $N=2048$ to $32768$; the sizes of the
+# table come beside it.
 
 # %%
-overall = np.array([table_row(mean[i, GRID], NS[GRID]) for i in range(4)])
+def bootstrap(errors, count=2000):
+    """Mean errors (draw, N) of as many seeds, drawn with replacement from (seed, N)."""
+    rng, n = np.random.default_rng(0), len(errors)
+    return np.array([errors[rng.integers(0, n, n)].mean(axis=0) for _ in range(count)])
+
+
+def from_slope(chosen, slope):
+    """Distances (m,) of the slopes of 500 seeds from ``slope``, in standard deviations."""
+    found = table_row(mean[:, chosen], NS[chosen])[:, 0]
+    drawn = [table_row(bootstrap(values[i][:, chosen, 0]), NS[chosen])[:, 0] for i in range(4)]
+    return found, (found - slope) / np.std(drawn, axis=1)
+
+
+TAIL, LIMIT = (NS >= 2048) & (NS <= 2**15), chi2.ppf(0.99, 4)
+glue("samples-limit", f"{LIMIT:.1f}", display=False)
+law_squares = {}
+for name, chosen in (("512 to 8192", GRID), ("2048 to 32768", TAIL)):
+    found, z = from_slope(chosen, -0.5)
+    law_squares[name] = (z**2).sum()
+    print(f"N = {name:14} slopes " + "".join(f"{x:8.3f}" for x in found))
+    print(f"{'':19}from −½ " + "".join(f"{x:8.1f}" for x in z)
+          + f"   squares {law_squares[name]:.1f}, p = {chi2.sf(law_squares[name], 4):.3f}")
+squares_one = (from_slope(TAIL, -1)[1] ** 2).sum()
+squares_printed = (((printed[:, 0] + 0.5) / spread[:, 0]) ** 2).sum()
+print(f"printed slopes, from −½ with the spread of sets of 20: squares {squares_printed:.1f}")
+print(f"slope −1 on 2048 to 32768: squares above 1000: {squares_one > 1000}")
+
+# %%
+scaled_error = np.sqrt(NS) * values[..., 0]  # (m, seed, N)
+reference = scaled_error[:, :, TAIL][:, :, -3:].mean(axis=2)
+print("√N Err_N over its mean at N = 8192 to 32768, minus one; same seeds, mean over the widths")
+for n in (16, 64, 256, 512, 1024, 2048):
+    extra = (scaled_error[:, :, NS == n][..., 0] - reference) / reference.mean()
+    error = np.sqrt(extra.var(axis=1).sum() / 500) / 4
+    print(f"N = {n:5d}   {100 * extra.mean():6.1f} ± {100 * error:.1f} %")
 law = np.array([loglog_fit(NS[NS >= 512], first[i, NS >= 512]).slope for i in range(4)])
 early = np.array([loglog_fit(NS[:4], mean[i, :4]).slope for i in range(4)])
 bent = []
 for i in range(4):
     fit = loglog_fit(NS[GRID], mean[i, GRID])
     bent.append(np.abs(mean[i, GRID] / fit(NS[GRID]) - 1).max())
-resampled = np.random.default_rng(1).integers(0, 500, (300, 500))
-chi_square = {}
-for low, high in ((512, 8192), (2048, 2**15)):
-    part = (NS >= low) & (NS <= high)
-    again = np.array([table_row(x[resampled][:, :, part, 0].mean(axis=1), NS[part])[:, 0]
-                      for x in values])
-    slope = np.array([table_row(x[:, part].mean(axis=0), NS[part])[0] for x in values[..., 0]])
-    chi_square[low] = [(((slope - to) / again.std(axis=1)) ** 2).sum() for to in (-0.5, -1)]
-    print(f"N = {low} to {high}: slopes " + ", ".join(
-        f"{a:.4f} ± {b:.4f}" for a, b in zip(slope, again.std(axis=1)))
-        + f"\n   χ² from −1/2: {chi_square[low][0]:.1f}")
-
-# %%
-print("       slope, 500 seeds,   its farthest    slope, 20 seeds,    slope, 500 seeds,")
-print(" m     N = 512 to 8192     point           N = 512 to 2^20     N = 4 to 32")
+print(" m     farthest point,     slope, 20 seeds,    slope, 500 seeds,\n"
+      "       N = 512 to 8192     N = 512 to 2^20     N = 4 to 32")
 for i, width in enumerate(MS):
-    print(f"{width:2d}{overall[i, 0]:16.3f}{100 * bent[i]:16.1f} %{law[i]:19.3f}{early[i]:19.3f}")
+    print(f"{width:2d}{100 * bent[i]:16.1f} %{law[i]:19.3f}{early[i]:19.3f}")
+for name, key in (("table", "512 to 8192"), ("tail", "2048 to 32768")):
+    glue(f"samples-{name}-squares", f"{law_squares[key]:.1f}", display=False)
 
 # %% [markdown]
+# From $N=2048$ on the law holds (squares {glue:text}`samples-tail-squares`). On the sizes of the
+# table our slopes are all steeper than $-\frac12$, and the squares add up to
+# {glue:text}`samples-table-squares`, just at the limit: chance does that once in a hundred cases.
+# Comparing the same seeds at different $N$ shows a likelier reason: the rescaled error is a few per
+# cent larger at the small end, a correction of higher order in $N^{-1/2}$. At $N=4$ to $32$ it
+# dominates: the slope is far steeper, for there the error is not small, and many runs select nobody
+# (last section). The printed slopes, with 20 seeds each, are too uncertain to see any of it.
+#
+# This criterion was changed after a review: at first we judged the slopes of 500 seeds on the sizes
+# of the table, by the spread of a set of 20, which is five times too wide and hid the correction.
+#
 # Which other readings of the lost (12) would do? For $m=8$ and $N=8192$ the same 20 seeds in other
 # norms, as constants $\sqrt N\operatorname{Err}_N$ beside the printed one.
 
@@ -718,7 +761,6 @@ def mean_root(eigenvalues):
     return np.trapezoid(missing / np.sqrt(s), u) / (2 * np.sqrt(np.pi))
 
 
-large_N = (NS >= 2048) & (NS <= 2**15)
 theory = np.empty((4, 2))  # constant, and its standard deviation from seed to seed
 gap_in_errors = np.empty(4)
 print("      constant √N Err_N                              its deviation from seed to seed")
@@ -727,7 +769,7 @@ for i, width in enumerate(MS.tolist()):
     eigenvalues = (mode[width] ** 2).sum(axis=0) / mode[width].shape[0]
     theory[i, 0] = mean_root(eigenvalues)
     theory[i, 1] = np.sqrt(eigenvalues.sum() - theory[i, 0] ** 2)
-    scaled = np.sqrt(NS[large_N]) * values[i][:, large_N, 0]
+    scaled = np.sqrt(NS[TAIL]) * values[i][:, TAIL, 0]
     found, error = scaled.mean(), scaled.mean(axis=1).std() / np.sqrt(500)
     gap_in_errors[i] = abs(found - theory[i, 0]) / error
     print(f"{width:2d}{theory[i, 0]:11.4f}{found:14.4f} ± {error:.4f}"
@@ -737,7 +779,7 @@ for i, width in enumerate(MS.tolist()):
 # Response and simulation agree, for the mean and for the spread from seed to seed, and the printed
 # constants lie about the former as draws should. The constant hardly depends on the width.
 
-# %% mystnb={"figure": {"caption": "Left: the distribution of $\\sqrt N\\operatorname{Err}_N$ over 500 seeds at $m=8$ (steps), for three $N$, and that of the linear response (grey area). Right: standard deviation of $\\sqrt N$ times the deviation in $q$, $P$ and in the part of $q\\,s_{\\rm sel}$ across the teacher, from the linear response (lines) and from 20 runs with $N=8192$ (dots).", "name": "fig-sample-response"}, "image": {"alt": "Left: a skewed density from 0.05 to about 0.8 with its top near 0.17; histograms for N = 64, 1024 and 32768 follow it, the first with a longer tail. Right: over fast time, the curve for P has its top of 0.68 near fast time 0.8, that for q of 0.57 near 3, that across the teacher stays below 0.33; all fall to below 0.1 at 60, and the dots follow them."}}
+# %% mystnb={"figure": {"caption": "Left: the distribution of $\\sqrt N\\operatorname{Err}_N$ over 500 seeds at $m=8$ (steps), for three $N$, and that of the linear response (grey area). Right: standard deviation of $\\sqrt N$ times the deviation in $q$, $P$ and in the part of $q\\,s_{\\rm sel}$ across the teacher, from the linear response (lines) and from 20 runs with $N=8192$ (dots).", "name": "fig-sample-response"}, "image": {"alt": "Left: a skewed density with its top at small errors and a long tail; histograms for N = 64, 1024 and 32768 follow it, the first with a longer tail. Right: over fast time, the curve for P has the earliest and highest top, that for q a lower and later one, that across the teacher stays lowest; all fall towards zero. The dots of 20 runs follow the curves, a little higher near the tops."}}
 fig, (left, right) = figures.panels(1, 2, width=8.0, height=3.2)
 rng = np.random.default_rng(0)
 eigenvalues = (mode[8] ** 2).sum(axis=0) / mode[8].shape[0]
@@ -802,12 +844,12 @@ for k in (1, 2):
 
 # %% [markdown]
 # The last column adds up the squared distances of the four printed constants from the predicted
-# ones, in standard deviations of a set of 20: four are expected, more than 13.3 once in a hundred
-# cases. The sup-norm is excluded beyond doubt, as component and as length; so are the lengths
-# without the factor $1/\sqrt6$, and the last record alone. The averages of absolute values are
-# closer and still improbable, the mean of the largest component only just. The root mean square is
-# the one reading of the eight that the printed constants do not contradict. That it is the paper's
-# definition is likely, not certain.
+# ones, in standard deviations of a set of 20: four are expected, more than
+# {glue:text}`samples-limit` once in a hundred cases. The sup-norm is excluded beyond doubt, as
+# component and as length; so are the lengths without the factor $1/\sqrt6$, and the last record
+# alone. The averages of absolute values are closer and still improbable, the mean of the largest
+# component only just. The root mean square is the one reading of the eight that the printed
+# constants do not contradict. That it is the paper's definition is likely, not certain.
 #
 # ## Why the weight P on the redundant direction
 #
@@ -816,24 +858,38 @@ for k in (1, 2):
 # $\lVert w\rVert\ge\sqrt D$ does not vanish with the coefficient: on every run above
 # $s_{\rm red}$ can be computed to the end. But a student without output does not show its
 # direction to the network. Take two networks that have learned the teacher and differ in the
-# direction of redundant students with a small $P$: the function tells them apart less and less.
+# direction of redundant students with a small $P$: the function tells them apart less and less, in
+# proportion to $P$. A metric of what was learned has to do the same, and to be defined at $P=0$.
+# The cell puts this to $P\,s$ and, as the null, to $s$ read off from the redundant part $P\,s$.
 
 # %%
-print("     P      distance of functions    |P s − P s'|    |s − s'|")
+SMALL_P = np.array([1e-1, 1e-3, 1e-6, 0.0])
 direction = plane_direction(np.array([phi, phi + 0.5]))
 probe = np.random.default_rng(0).standard_normal((20000, 2))
-seen = []
-for P in (1e-1, 1e-3, 1e-6):
-    outputs = P * np.maximum(probe @ direction.T, 0)
-    distance = np.sqrt(((outputs[:, 0] - outputs[:, 1]) ** 2).mean())
-    bare = np.linalg.norm(direction[0] - direction[1])
-    seen.append(np.array([P * bare, bare]) / distance)
-    print(f"{P:8.0e}{distance:18.2e}{P * bare:21.2e}{bare:13.3f}")
-weighted_spread, bare_spread = np.ptp(seen, axis=0) / np.min(seen, axis=0)
-defined = all(np.isfinite(run.s).all() for run in (all_students, nearly, on_grid))
-print(f"P |s − s'| over the distance is constant to 1e-9: {weighted_spread < 1e-9}; |s − s'| "
-      f"over it grows by {bare_spread:.0e}")
-print("s_red itself stays defined on all three runs:", defined)
+outputs = SMALL_P[:, None, None] * np.maximum(probe @ direction.T, 0)  # (P, input, network)
+functions = np.sqrt(((outputs[..., 0] - outputs[..., 1]) ** 2).mean(axis=1))
+parts = SMALL_P[:, None, None] * direction  # P s and P s', the redundant parts of two networks
+weighted = np.linalg.norm(parts[:, 0] - parts[:, 1], axis=1)
+with np.errstate(invalid="ignore"):
+    read_off = parts / np.linalg.norm(parts, axis=2, keepdims=True)  # s from P s: 0/0 at P = 0
+bare = np.linalg.norm(read_off[:, 0] - read_off[:, 1], axis=1)
+
+
+def is_a_metric_of_functions(distance):
+    """Defined at every P, zero at P = 0, and the same multiple of P before."""
+    defined = bool(np.isfinite(distance).all()) and distance[-1] == 0
+    over_P = distance[:-1] / SMALL_P[:-1]
+    return defined and bool(np.ptp(over_P) < 1e-9 * over_P.max())
+
+
+print("     P      distance of functions    |P s − P s'|    |s − s'|")
+for row in zip(SMALL_P, functions, weighted, bare):
+    print("{:8.0e}{:18.2e}{:21.2e}{:13.3f}".format(*row))
+judged = {"functions": functions, "P s": weighted, "s": bare}
+judged = {name: is_a_metric_of_functions(x) for name, x in judged.items()}
+print("defined at every P and proportional to P:", judged)
+on_runs = all(np.isfinite(run.s).all() for run in (all_students, nearly, on_grid))
+print("s of a single student defined at all records of the runs above:", on_runs)
 
 # %% [markdown]
 # ## How few samples are enough?
@@ -851,7 +907,7 @@ for width in MS.tolist():
         run = rk4(flows.empirical(level, draw(width, 0, n), symmetric=True), 0.05, 1200, every=2)
         equal_chosen.append(captured(run, redundant="L2").any())
 
-# %% mystnb={"figure": {"caption": "Selection from few samples: part of 500 seeds for which the designated student is in the window (D.4) at $\\tau=60$.", "name": "fig-few-samples"}, "image": {"alt": "Four nearly coincident rising curves over the number of samples from 4 to 1024, from about 0.15 at N = 4 through 0.4 at 8 and 0.7 at 16 to 0.9 at 32 and 1 from 128 or 256 on."}}
+# %% mystnb={"figure": {"caption": "Selection from few samples: part of 500 seeds for which the designated student is in the window (D.4) at $\\tau=60$.", "name": "fig-few-samples"}, "image": {"alt": "Four nearly coincident rising curves over the number of samples from 4 to 1024, steep up to N = 32 and level at 1 from 128 or 256 on."}}
 fig, ax = figures.panels(width=5.6, height=2.9)
 series = {f"m = {width}": rates[i, :9] for i, width in enumerate(MS)}
 figures.measured_points(ax, NS[:9], series, xlabel="samples N", ylabel="part selected", log="x")
@@ -866,12 +922,15 @@ print("part of 500 seeds that select the designated student by τ = 60")
 print("  N   " + "".join(f"{n:7d}" for n in NS[:9]))
 for i, width in enumerate(MS):
     print(f"m = {width:2d}" + "".join(f"{x:7.3f}" for x in rates[i, :9]))
-print("all of 500 seeds at every N ≥ 256:", bool((rates[:, NS[large] >= 256] == 1).all()))
+every = {n: bool((rates[:, NS[large] >= n] == 1).all()) for n in (128, 256, 512)}
+at_256, of_all = int(chosen[..., NS == 256].sum()), chosen[..., 0].size
+print("all of 500 seeds at every N from 128, 256, 512 to 32768:", *every.values())
 print("20 of 20 at every N ≥ 512 up to 2^20:", bool((in_table == 20).all()))
 print(f"with all imbalances +D: {sum(equal_chosen)} of {len(equal_chosen)}")
 
 # %% [markdown]
-# Two hundred and fifty-six samples in two dimensions are enough for all 2000 runs. On a dozen there
+# The paper's sentence is judged on the sizes $N\ge512$ that {prf:ref}`def-samples-error` fixed
+# before. It goes on to hold for all 2000 runs at 256 samples, and not at 128. On a dozen there
 # are other ways to fit the teacher's labels, and slower ones: a student whose line has no
 # sample left to turn it stays where it is.
 #
@@ -926,8 +985,9 @@ print(f"with all imbalances +D: {sum(equal_chosen)} of {len(equal_chosen)}")
 # ```{dropdown} Solution of 4
 # The rate from one sample becomes $F(y;x)$ with the residual $f-f_\star-\sigma\xi$. The noise is
 # independent of $x$, so the covariance gains $\sigma^2$ times that of the response to the forcing
-# $[w_i\cdot x]_+$ of $a_i$ and $a_i\,x\,1\{w_i\cdot x>0\}$ of $w_i$, which does not vanish as the
-# network learns the teacher: the deviation no longer decays with the loss.
+# of $(a_i,w_i)$ by $\frac1D\bigl([w_i\cdot x]_+,\;a_i\,x\,1\{w_i\cdot x>0\}\bigr)$, from
+# $\dot a_i=-w_i\cdot T_i$ and $\dot w_i=-a_iT_i$. It does not vanish as the network learns the
+# teacher: the deviation no longer decays with the loss.
 # ```
 #
 # ## The ledger
@@ -940,20 +1000,22 @@ for i, width in enumerate(MS):
     selected = int(in_table[i].min())
     rows.append(claims.compare(
         f"D3-m{width}-rate", f"{selected}/20", null_holds=any(equal_chosen[2 * i : 2 * i + 2])))
-slopes = overall[:, 0]
-text = (f"500 seeds: χ² = {chi_square[2048][0]:.1f} from −1/2 for N = 2^11 to 2^15, limit 13.3; "
-        f"{chi_square[512][0]:.1f} for 512 to 8192, where slopes are {slopes.min():.3f} to "
-        f"{slopes.max():.3f}")
-near_half, near_one = (x < 13.3 for x in chi_square[2048])
-rows.append(claims.compare("D3-law", text, holds=near_half, null_holds=near_one))
-text = f"mean over 500 seeds within {100 * max(bent):.1f} % of a line; straight: below 5 %"
+on_tail, table_p = law_squares["2048 to 32768"], chi2.sf(law_squares["512 to 8192"], 4)
+text = (f"N = 2048 to 32768: sum of squares {on_tail:.1f}; printed slopes "
+        f"{squares_printed:.1f}; limit {LIMIT:.1f} (on 512 to 8192 p = {table_p:.3f})")
+rows.append(claims.compare("D3-law", text, holds=max(on_tail, squares_printed) < LIMIT,
+                           null_holds=squares_one < LIMIT))
+text = (f"mean over {values.shape[1]} seeds within {100 * max(bent):.1f} % of a line; "
+        "straight: below 5 %")
 rows.append(claims.compare("D3-linear", text, holds=max(bent) < 0.05))
-text = "P |s − s'| is the distance of the functions times a constant; |s − s'| is not seen by them"
-rows.append(claims.compare("D3-weight", text, holds=weighted_spread < 1e-9,
-                           null_holds=bare_spread < 1e-9))
-everywhere = (rates[:, NS[large] >= 512] == 1).all()
-text = "all of 500 seeds at each m and N from 512 to 32768, all of 20 up to 2^20"
-rows.append(claims.compare("S42-samples", text, holds=everywhere and (in_table == 20).all(),
+text = (f"|P s − P s'| = {weighted[0] / SMALL_P[0]:.3f} P and the functions differ by "
+        f"{functions[0] / SMALL_P[0]:.3f} P, at P = 0 too; s is not defined there")
+rows.append(claims.compare("D3-weight", text, holds=judged["P s"] and judged["functions"],
+                           null_holds=judged["s"]))
+selecting = np.nansum(chosen[:, :, large], axis=(0, 1))[NS[large] >= 512].astype(int)
+text = (f"{selecting.min()} of {chosen[..., 0].size} runs at each N from 512 to 32768, "
+        f"{in_table.sum(axis=0).min():.0f} of {20 * len(MS)} up to 2^20")
+rows.append(claims.compare("S42-samples", text, holds=every[512] and (in_table == 20).all(),
                            null_holds=any(equal_chosen)))
 
 # %%
@@ -993,19 +1055,20 @@ limit = 1e-12
 rows.append(claims.compare("S31-samples", f"drift over D below {limit:g} through "
                            f"{exact.crossings.size} crossings", holds=drift < limit,
                            null_holds=decayed < limit))
-text = f"within {gap_in_errors.max():.1f} standard errors of 500 seeds, all m; below 3"
+text = (f"within {gap_in_errors.max():.1f} standard errors of {values.shape[1]} seeds, all m; "
+        "below 3")
 rows.append(claims.compare("B10-constant", text, holds=gap_in_errors.max() < 3))
 text = (f"sum of squares {surprise[0]:.1f} for the RMS; {min(surprise[1:3]):.0f} and more for the "
-        "largest component or length; limit 13.3")
-rows.append(claims.compare("B10-norm", text, holds=surprise[0] < 13.3,
-                           null_holds=min(surprise[1:3]) < 13.3))
-text = "more than tenfold for N = 512 and 8192"
+        f"largest component or length; limit {LIMIT:.1f}")
+rows.append(claims.compare("B10-norm", text, holds=surprise[0] < LIMIT,
+                           null_holds=min(surprise[1:3]) < LIMIT))
 grown = {name: ratio > 10 for name, ratio in growth.items()}
+text = "more than tenfold: " + ", ".join(f"{name} {grew}" for name, grew in grown.items())
 rows.append(claims.compare("B10-jumps", text, holds=grown["N = 512"] and grown["N = 8192"],
                            null_holds=grown["population"]))
 text = f"at most {100 * worst:.1f} % for N = 128, …, 8192"
 rows.append(claims.compare("B10-rk4", text, holds=worst < 0.01))
-text = f"from {rates[:, 0].min():.2f} to {rates[:, 0].max():.2f} at N = 4; all 2000 at N = 256"
-enough = (rates[:, NS[large] >= 256] == 1).all()
-rows.append(claims.compare("B10-few", text, holds=enough and rates[:, 0].max() < 0.5))
+text = (f"from {rates[:, 0].min():.2f} to {rates[:, 0].max():.2f} at N = 4; "
+        f"{at_256} of {of_all} runs at 256")
+rows.append(claims.compare("B10-few", text, holds=every[256] and rates[:, 0].max() < 0.5))
 claims.report(rows)

@@ -130,7 +130,7 @@ for i, d in enumerate(DIMS):
         owned[i, j] = np.mean([run.owner == 0 for run in runs])
         full_rank[i, j] = np.mean([np.linalg.matrix_rank(features(X, u, s0)) > d for X in draws])
 
-# %% mystnb={"figure": {"caption": "How many samples for each input dimension: part of 20 seeds that is selected at $\\tau=150$ (markers joined by lines), and part in which the rows {eq}`eq-torch-rank` have rank $d+1$ (open markers).", "name": "fig-torch-samples"}, "image": {"alt": "Part of seeds over N/d from 1 to 8 on a logarithmic axis, for d = 10 and d = 30. All four series are zero at 1. The ranks pass one half at 2; the selected part is near 0.2 and 0 there, rises to 0.7 and 1 at 3, and to about 1 from 4 on."}}
+# %% mystnb={"figure": {"caption": "How many samples for each input dimension: part of 20 seeds that is selected at $\\tau=150$ (markers joined by lines), and part in which the rows {eq}`eq-torch-rank` have rank $d+1$ (open markers).", "name": "fig-torch-samples"}, "image": {"alt": "Part of seeds over N/d from 1 to 8 on a logarithmic axis, for d = 10 and d = 30. All four series are zero at 1. The ranks rise first, between 1 and 3; the selected part follows and is about 1 from 4 on."}}
 fig, ax = figures.panels(width=5.6, height=2.7)
 series = {f"d = {d}, selected": chosen[i] for i, d in enumerate(DIMS)}
 figures.measured_points(ax, RATIOS, series, xlabel="N/d", ylabel="part of 20 seeds", log="x")
@@ -283,7 +283,7 @@ def trained(batch, seed, h=h):
 
 
 by_batch = {B: [trained(B, seed) for seed in REPEATS] for B in BATCHES}
-drift_ratio, drift_error, all_selected = {}, {}, {}
+drift_ratio, drift_error, over_full, all_selected = {}, {}, {}, {}
 print("    B  selected  sd of q_k   D/h × drift: designated  predicted   redundant      predicted")
 for B, runs in by_batch.items():
     all_selected[B] = [captured(run, redundant="L2")[-1] and run.owner == 0 for run in runs]
@@ -291,6 +291,7 @@ for B, runs in by_batch.items():
     predicted = I_0 + (N - B) / (B * (N - 1)) * I_1
     mean, error = measured.mean(axis=0), measured.std(axis=0, ddof=1) / np.sqrt(len(runs))
     drift_ratio[B], drift_error[B] = mean / predicted, error / np.abs(predicted)
+    over_full[B] = mean / I_0
     spread = np.std([run.q[-1, 0] for run in runs], ddof=1)
     print(f"{B:5d}{sum(all_selected[B]):6d}/{len(runs)}{spread:13.1e}"
           f"{mean[0]:15.3f} ± {error[0]:.3f}{predicted[0]:13.3f}"
@@ -559,7 +560,7 @@ def pull(delta, t, q=1.0):
 
 foretold = odeint(pull, [D_, -D_], tau)
 
-# %% mystnb={"figure": {"caption": "Noisy labels and batches of one sample forget the gauge: imbalances of the designated (upper curves) and the redundant student (lower), two seeds (solid, dashed) and the prediction {eq}`eq-torch-forget` (grey). Dotted: without noise in the labels. The thin line is where the designated imbalance would stop.", "name": "fig-torch-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 to about 0.8 along a grey one; two lower curves rise from minus 4 to about minus 3.1 along another. Without noise both dotted lines stay near plus and minus 4."}}
+# %% mystnb={"figure": {"caption": "Noisy labels and batches of one sample forget the gauge: imbalances of the designated (upper curves) and the redundant student (lower), two seeds (solid, dashed) and the prediction {eq}`eq-torch-forget` (grey). Dotted: without noise in the labels. The thin line is where the designated imbalance would stop.", "name": "fig-torch-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 towards zero along a grey one; two lower curves rise slowly from minus 4 along another. Without noise both dotted lines stay near plus and minus 4."}}
 fig, ax = figures.panels(width=6.0, height=3.0)
 ax.plot(tau, foretold, color="#bbbbbb", linewidth=6)
 for (seed, sigma), style in zip(faded, ("-", (0, (5, 2)), (0, (1, 1.2))), strict=True):
@@ -820,7 +821,7 @@ print("selected with all imbalances +D:", sum(aniso_null), "of", len(aniso_null)
 rates = np.array([[table[kappa, beta][0] for beta in BETAS] for kappa in KAPPAS])
 decay_null = np.abs(decays * rates.ravel() / rates[0, 0] - 1).max()
 
-# %% mystnb={"figure": {"caption": "What a covariance does: time scale $1/\\lambda_{\\min}$ of the last stage over the orientation of the long axis of $\\Sigma$, for condition numbers $\\kappa$. The teacher lies at $0$, the students start at $\\pi/4$. Everywhere the designated student is selected.", "name": "fig-torch-covariance"}, "image": {"alt": "Five curves over orientation on a logarithmic axis. For kappa 1 a flat line at 15; larger kappa lie higher, beyond ten thousand at orientations near zero and pi over eight, and lowest near five eighths of pi, where the long axis lies across the students."}}
+# %% mystnb={"figure": {"caption": "What a covariance does: time scale $1/\\lambda_{\\min}$ of the last stage over the orientation of the long axis of $\\Sigma$, for condition numbers $\\kappa$. The teacher lies at $0$, the students start at $\\pi/4$. Everywhere the designated student is selected.", "name": "fig-torch-covariance"}, "image": {"alt": "Five curves over orientation on a logarithmic axis. For kappa 1 a flat line; larger kappa lie higher, by orders of magnitude at orientations near zero and pi over eight, and lowest near five eighths of pi, where the long axis lies across the students."}}
 fig, ax = figures.panels(width=5.8, height=3.1)
 series = {f"κ = {kappa}": 1 / rates[i] for i, kappa in enumerate(KAPPAS)}
 figures.curves(ax, BETAS, series, xlabel="orientation of the long axis", ylabel="1/λ$_{min}$",
@@ -988,7 +989,7 @@ for name, row, fit in (("time to align, −D over +D: Adam", ratio, "Adam"),
                        ("   gradient flow", gd_turn, "GD turn")):
     print(f"{name:40}" + "".join(f"{x:9.3g}" for x in row) + f"{exponent[fit]:10.2f}")
 
-# %% mystnb={"figure": {"caption": "Left: time that a single student needs to align at imbalance $-D$, over the time at $+D$. Right: angle by which the redundant students turn, $m=8$. Both for Adam and for the flow of gradient descent, with least-squares lines.", "name": "fig-torch-adam"}, "image": {"alt": "Two log-log panels over D = 8, 32, 128. Left: the ratio for gradient descent rises from 175 to 44000 with slope two, that for Adam from 10 to 144 with slope one. Right: the turning falls with slope minus two from 1e-3 for gradient descent, with slope minus one from 0.1 for Adam."}}
+# %% mystnb={"figure": {"caption": "Left: time that a single student needs to align at imbalance $-D$, over the time at $+D$. Right: angle by which the redundant students turn, $m=8$. Both for Adam and for the flow of gradient descent, with least-squares lines.", "name": "fig-torch-adam"}, "image": {"alt": "Two log-log panels over D = 8, 32, 128. Left: the ratio for gradient descent rises with slope two, that for Adam, which is smaller, with slope one. Right: the turning falls with slope minus two for gradient descent; that for Adam is larger and falls with slope minus one."}}
 fig, (left, right) = figures.panels(1, 2, width=8.0, height=2.9)
 for ax, pair, ylabel in ((left, (gd_ratio, ratio), "time at −D / time at +D"),
                          (right, (gd_turn, adam_turn), "turning of redundant students")):
@@ -1117,16 +1118,20 @@ rows.append(claims.compare("B11-plane", text, holds=near_half, null_holds=near_o
 text = f"equal to 1e-13 D; momentum 0.9: {momentum_gap:.1e}"
 rows.append(claims.compare("B11-step", text, holds=batch_gap < 1e-13 * D,
                            null_holds=momentum_gap < 1e-13 * D))
+
+# %%
 h_batch = 0.05
 fast = 1 / (1 - h_batch * lam[-1] / 2) - 1
-ok, worst, allowed_most = [], 0, 0
+ok, worst, without = [], 0, []
 for B_ in (16, 128):
     allowed = fast + h_batch * (10 + m - 1) / (4 * B_) + 2 * drift_error[B_]
-    ok.append((np.abs(drift_ratio[B_] - 1) < allowed).all())
+    ok.append([(np.abs(x[B_] - 1) < allowed).all() for x in (drift_ratio, over_full)])
+    without.append(np.abs(over_full[B_] - 1).max())
     worst = max(worst, np.abs(drift_ratio[B_] - 1).max())
-full_only = np.abs(I_0 / (I_0 + (1024 - 16) / (16 * 1023) * I_1) - 1).min()
-text = f"within {100 * worst:.0f} % at B = 16 and 128; without the variance {100 * full_only:.0f} %"
-rows.append(claims.compare("B11-drift", text, holds=all(ok), null_holds=full_only < fast))
+text = f"within {100 * worst:.0f} % at B = 16 and 128; up to {1 + max(without):.0f} times the " \
+       "drift without the variance"
+holds, null_holds = (all(each) for each in zip(*ok, strict=True))
+rows.append(claims.compare("B11-drift", text, holds=holds, null_holds=null_holds))
 
 # %%
 flat = [x for B_ in BATCHES for x in all_selected[B_]]
@@ -1136,9 +1141,9 @@ rows.append(claims.compare("B11-batches", text, holds=all(flat), null_holds=all(
 first = [tables[key][2] for key in tables if key[1] == 0.01 and key[0] >= 1024]
 text = f"within {100 * max(first):.1f} % of the linear solve; c = {exact_c[2]:.2f}, " \
        f"{exact_c[10]:.2f} from samples, {c:.2f} from the kernel"
-same_c = all(abs(x / c - 1) < 0.03 for x in exact_c.values())
+same_c, alone = (all(abs(x / y - 1) < 0.03 for x in exact_c.values()) for y in (c, np.sqrt(2)))
 rows.append(claims.compare("B11-noise", text, holds=max(first) < 0.1 and same_c,
-                           null_holds=clean_P > 1e-6))
+                           null_holds=alone))
 allowed = 0.2 + 3 * spread
 text = "variances/predicted " + ", ".join(f"{x:.2f}" for x in fresh) + "; shuffled " + ", ".join(
     f"{x:.2f}" for x in shuffled)

@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from gaugelib import gauge
-from gaugelib.checks import finite, representable, scalar_in, unit_vectors, vectors, whole
+from gaugelib.checks import (
+    common_shape,
+    finite,
+    representable,
+    scalar_in,
+    unit_vectors,
+    vectors,
+    whole,
+)
 
 
 def _store(instance, **arrays):
@@ -136,6 +144,23 @@ def duplicates(m, D, phi, d=2, designated=0):
     return Problem(teacher, Students(np.full(m, 1 / m), s, delta), D)
 
 
+def near_duplicates(m, D, phi, dq, turn, stretch):
+    """The duplicates of (m, D, phi) in the plane, each student moved a little (3.4).
+
+    q_i = 1/m + dq_i, s_i turned by turn_i radians further from the teacher, and
+    delta_i = D (1 + stretch_i) for student 1 and -D (1 + stretch_i) for the others.  dq, turn and
+    stretch are numbers or of shape (m,), finite; q_1 > 0; stretch > -1.
+    """
+    even = duplicates(m, D, phi)
+    moves = {"dq": dq, "turn": turn, "stretch": stretch}
+    common_shape(m=(m,), **{name: np.shape(x) for name, x in moves.items()})
+    dq, turn, stretch = (finite(name, x) + np.zeros(m) for name, x in moves.items())
+    if not np.all(stretch > -1):
+        raise ValueError(f"stretch must be > -1, got {stretch!r}")
+    delta = even.students.delta * (1 + stretch)
+    return replace(even, students=Students(1 / m + dq, plane_direction(phi + turn), delta))
+
+
 def single(q0, c0, delta, q_star=1.0, d=2):
     """One student with coefficient q0 > 0 and alignment c0 in (-1, 1) (3.2).
 
@@ -152,6 +177,7 @@ def single(q0, c0, delta, q_star=1.0, d=2):
 
 
 TWO_TEACHERS = Path(__file__).parents[1] / "data" / "two-teachers.npz"
+TWO_TEACHERS_OFF = (0.3, 0.5, 0.5, 0.3, 0.6, 0.6, 0.6, 0.6)  # radians, students 1 to 8
 
 
 def two_teachers(seed, D, owners):
@@ -174,24 +200,28 @@ def two_teachers(seed, D, owners):
     return Problem(Teacher(b=np.array([1.0, 0.8]), u=_two_directions()), Students(q, s, delta), D)
 
 
-def two_teachers_start(seed):
+def two_teachers_start(seed, off=TWO_TEACHERS_OFF, spread=0.1):
     """(q (8,), s (8, 10)) of a seed, by our law: the paper's is not in the text we have.
 
-    near(u, t) = cos(t) u + sin(t) v with v a uniform direction orthogonal to u.  In this order:
-    near(u_1, 0.3), near(u_1, 0.5), near(u_2, 0.5), near(u_2, 0.3), four near(e_1, 0.6); then
-    q_i = (1 + x_i)/8 with x_i uniform in (-0.1, 0.1).
+    near(u, t) = cos(t) u + sin(t) v with v a uniform direction orthogonal to u.  Student i starts
+    near(c_i, off_i), where c = (u_1, u_1, u_2, u_2, e_1, e_1, e_1, e_1); then q_i = (1 + x_i)/8
+    with x_i uniform in (-spread, spread).  off (8,) in radians, spread in [0, 1).
     """
     rng, (u1, u2) = np.random.default_rng(whole("seed", seed, 0)), _two_directions()
+    off = finite("off", off)
+    if off.shape != (8,):
+        raise ValueError(f"off must have shape (8,), got {off.shape}")
+    if not 0 <= finite("spread", spread) < 1:
+        raise ValueError(f"spread must be in [0, 1), got {spread!r}")
 
     def near(u, t):
         v = rng.standard_normal(10)
         v -= (v @ u) * u
         return np.cos(t) * u + np.sin(t) * v / np.linalg.norm(v)
 
-    e1 = np.eye(10)[0]
-    places = [(u1, 0.3), (u1, 0.5), (u2, 0.5), (u2, 0.3)] + 4 * [(e1, 0.6)]
-    s = np.array([near(u, t) for u, t in places])
-    q = (1 + 0.1 * rng.uniform(-1, 1, 8)) / 8
+    centres = [u1, u1, u2, u2] + 4 * [np.eye(10)[0]]
+    s = np.array([near(u, t) for u, t in zip(centres, off, strict=True)])
+    q = (1 + spread * rng.uniform(-1, 1, 8)) / 8
     return q, s / np.linalg.norm(s, axis=1)[:, None]
 
 

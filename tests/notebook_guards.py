@@ -24,6 +24,7 @@ CELLS_TO_NUMBERS = 2
 GLUE_PREFIX = "application/papermill.record/"
 # "6000 states", not "m = 8 only" or "π/6 apart"
 TYPED_COUNT = re.compile(r"(?<![\w.=-])(?<!= )(?<!π/)\d+ [a-z]{4,}")
+FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.]*\d)|(?<![\w.])\d+e-?\d+")
 GLUE = GLUE_PREFIX + "text/plain"
 MIMES = {"text/plain", "text/html", "image/png", claims.MIME, GLUE}  # nbval compares all but PNG
 LEAST_IMAGE = 100  # pixels, in width and in height
@@ -223,14 +224,24 @@ def measured_texts(notebook):
             beside = getattr(node, "args", None) if isinstance(node, ast.Call) else None
             first, *others = beside or getattr(node, "elts", None) or [None]
             if isinstance(first, ast.Constant) and first.value in claims.load() and others:
-                yield first.value, others[0]
+                yield first.value, last_value_of(others[0], cell.source)
+
+
+def last_value_of(expression, source):
+    """What was assigned last, before it is used, to the name that the expression is; else itself.
+
+    A name that was assigned in another cell is left as it is.
+    """
+    if not isinstance(expression, ast.Name):
+        return expression
+    found = [node for node in ast.walk(ast.parse(source))
+             if isinstance(node, ast.Assign) and node.lineno <= expression.lineno
+             and any(getattr(target, "id", "") == expression.id for target in node.targets)]
+    return max(found, key=lambda node: node.lineno).value if found else expression
 
 
 def typed_measurements(notebook):
-    """The measured text of a claim is computed: no plain string, no count typed into it.
-
-    A text that a variable holds is not looked into.
-    """
+    """The measured text of a claim is computed: no plain string, no count typed into it."""
     complaints = []
     for claim, text in measured_texts(notebook):
         typed = [part.value for part in ast.walk(text)
@@ -242,9 +253,26 @@ def typed_measurements(notebook):
     return complaints
 
 
+def measured_descriptions(notebook):
+    """Captions and alt texts describe shapes: a fraction in them is a parameter of the code."""
+    nodes = [node for cell in code_cells(notebook) for node in ast.walk(ast.parse(cell.source))]
+    constants = {float(node.value) for node in nodes
+                 if isinstance(node, ast.Constant) and isinstance(node.value, (int, float))}
+    complaints = []
+    for cell in code_cells(notebook):
+        metadata = cell.metadata.get("mystnb", {})
+        for kind, key in (("figure", "caption"), ("image", "alt")):
+            text = metadata.get(kind, {}).get(key, "")
+            complaints += [f"cell {cell.execution_count}: the {key} gives {number}, which is not "
+                           "typed in the code" for number in FRACTION.findall(text)
+                           if float(number) not in constants]
+    return complaints
+
+
 GUARDS = (
     unexecuted, failed_outputs, strange_metadata, unchecked, strange_outputs, long_code,
     long_outputs, bare_figures, broken_images, raw_glue, typed_measurements,
+    measured_descriptions,
 )
 
 

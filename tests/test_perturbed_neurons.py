@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from gaugelib import claims, flows, gauge, kernel
 from gaugelib.measure import captured
-from gaugelib.problem import Problem, Students, Teacher, duplicates, plane_direction
+from gaugelib.problem import Problem, Students, Teacher, near_duplicates, plane_direction
 from gaugelib.solve import euler, solve
 
 PHI = np.pi / 4
@@ -22,11 +22,8 @@ def unit_vectors(rng, n, d):
     return s / np.linalg.norm(s, axis=1)[:, None]
 
 
-def near_duplicates(eps, seed, m=8, D=32.0):
-    dq, turn, stretch = eps * np.random.default_rng(seed).uniform(-1, 1, (3, m))
-    delta = duplicates(m, D, PHI).students.delta * (1 + stretch)
-    students = Students(1 / m + dq, plane_direction(PHI + turn), delta)
-    return Problem(Teacher(np.ones(1), U[None]), students, D)
+def drawn(eps, seed, m=8, D=32.0):
+    return near_duplicates(m, D, PHI, *(eps * np.random.default_rng(seed).uniform(-1, 1, (3, m))))
 
 
 def gram(s, u):
@@ -159,14 +156,14 @@ def test_the_pair_ends_where_two_equations_for_coefficient_and_angle_say(share):
 
 @pytest.mark.parametrize(("eps", "seed"), [(1e-4, 0), (0.01, 4), (0.05, 6), (0.05, 9)])
 def test_near_duplicates_select_under_gradient_descent_too(eps, seed):
-    run = euler(flows.population(near_duplicates(eps, seed)), 0.05, 1000, every=100)
+    run = euler(flows.population(drawn(eps, seed)), 0.05, 1000, every=100)
     assert captured(run, redundant="L2")[-1]
     assert run.owner == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_designated_student_of_the_wrong_sign_keeps_it(seed):
-    problem = near_duplicates(0.05, seed)
+    problem = drawn(0.05, seed)
     q = problem.students.q.copy()
     q[0] *= -1
     students = Students(q, problem.students.s, problem.students.delta)
@@ -219,7 +216,7 @@ def test_a_negative_imbalance_keeps_the_input_weights_away_from_zero(q, D):
 
 
 def test_single_coefficients_outlive_their_sum():
-    run = solve(flows.population(near_duplicates(0.05, 3)), np.array([0, 100, 1e5]), 1e-11, 1e-13)
+    run = solve(flows.population(drawn(0.05, 3)), np.array([0, 100, 1e5]), 1e-11, 1e-13)
     c, s = run.q[-1, 1:], run.s[-1, 1:]
     t = (np.arange(100_000) + 0.5) * 2 * np.pi / 100_000
     f_red = np.maximum(plane_direction(t - np.pi) @ s.T, 0) @ c

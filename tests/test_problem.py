@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaugelib import kernel
-from gaugelib.problem import Problem, Students, Teacher, duplicates, plane_direction, single
+from gaugelib.problem import (
+    Problem,
+    Students,
+    Teacher,
+    duplicates,
+    near_duplicates,
+    plane_direction,
+    single,
+)
 
 EPS = np.finfo(float).eps
 TEN = 10 * EPS
@@ -72,6 +80,22 @@ def test_duplicates_start_as_one_feature_with_one_designated(m, D, phi, d):
 def test_the_first_of_the_duplicates_is_designated_unless_told():
     assert np.array_equal(duplicates(3, 4, 1).students.delta, [4, -4, -4])
     assert np.array_equal(duplicates(3, 4, 1, designated=1).students.delta, [-4, 4, -4])
+
+
+def test_near_duplicates_are_moved_by_what_was_asked_for():
+    dq, turn, stretch = np.array([[0.01, -0.02, 0.5], [0.1, -0.2, 0.0], [0.3, -0.5, 0.1]])
+    problem, even = near_duplicates(3, 4, 0.7, dq, turn, stretch), duplicates(3, 4, 0.7)
+    students = problem.students
+    assert np.allclose(students.q - 1 / 3, dq, rtol=0, atol=1e-15)
+    angles = np.arctan2(students.s[:, 1], students.s[:, 0])
+    assert np.allclose(angles, [0.8, 0.5, 0.7], rtol=0, atol=1e-15)
+    assert np.allclose(students.delta, [5.2, -2, -4.4], rtol=0, atol=1e-14)
+    assert problem.D == 4 and np.array_equal(problem.teacher.u, even.teacher.u)
+
+
+def test_near_duplicates_that_are_not_moved_are_duplicates():
+    ours, even = near_duplicates(5, 4, 0.7, 0, 0, 0).students, duplicates(5, 4, 0.7).students
+    assert all(np.array_equal(getattr(ours, x), getattr(even, x)) for x in ("q", "s", "delta"))
 
 
 def test_duplicates_of_any_width_make_the_same_function():
@@ -152,6 +176,10 @@ ONE = Students(1.0, S, 2.0)
         (lambda: plane_direction(NAN), "alpha must be finite"),
         (lambda: duplicates(1, 4, 1), "m must be a whole number >= 2, got 1"),
         (lambda: duplicates(2.5, 4, 1), "m must be a whole number >= 2, got 2.5"),
+        (lambda: near_duplicates(2, 4, 1, 0, 0, -1), r"stretch must be > -1, got array\(\[-1"),
+        (lambda: near_duplicates(2, 4, 1, np.nan, 0, 0), "dq must be finite, got nan"),
+        (lambda: near_duplicates(2, 4, 1, 0, np.zeros(3), 0), r"fit together, got m \(2,\), dq"),
+        (lambda: near_duplicates(2, 4, 1, -0.5, 0, 0), "q must be nonzero where delta >= 0"),
         (lambda: duplicates(2, -4, 1), r"D must be in \(0, inf\), got -4"),
         (lambda: duplicates(2, 4, 0), r"phi must be in \(0, 3.14159\), got 0"),
         (lambda: duplicates(2, 4, np.pi - 1e-7), r"phi must be in \(0, 3.14159\)"),

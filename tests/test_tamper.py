@@ -253,6 +253,23 @@ def type_a_count(notebook):
     notebook.cells[0].source = 'rows = [("A4-rise", f"in 72 runs, to {slack:g}", rising)]'
 
 
+def type_a_measurement_into_a_variable(notebook):
+    notebook.cells[0].source = 'text = "in all runs"\nclaims.compare("A4-rise", text, holds=True)'
+
+
+def type_a_count_into_the_last_of_two_texts(notebook):
+    first, last = 'text = f"{slack:g}"', 'text = f"in 72 runs, to {slack:g}"'
+    notebook.cells[0].source = "\n".join([first, last, 'rows = [("A4-rise", text)]'])
+
+
+def measure_in_the_caption(notebook):
+    notebook.cells[1].metadata["mystnb"]["figure"]["caption"] += " It ends at 0.123."
+
+
+def measure_in_the_alt_text(notebook):
+    notebook.cells[1].metadata["mystnb"]["image"]["alt"] += " It falls to 3e-7."
+
+
 GUARDED = [
     (forget_an_execution_count, notebook_guards.unexecuted),
     (repeat_an_execution_count, notebook_guards.unexecuted),
@@ -286,6 +303,10 @@ GUARDED = [
     (print_a_wide_line, notebook_guards.long_outputs),
     (type_a_measurement, notebook_guards.typed_measurements),
     (type_a_count, notebook_guards.typed_measurements),
+    (type_a_measurement_into_a_variable, notebook_guards.typed_measurements),
+    (type_a_count_into_the_last_of_two_texts, notebook_guards.typed_measurements),
+    (measure_in_the_caption, notebook_guards.measured_descriptions),
+    (measure_in_the_alt_text, notebook_guards.measured_descriptions),
 ]
 
 

@@ -178,7 +178,7 @@ def test_what_makes_no_torch_optimizer_is_refused(optimizer):
         train(network(problem), np.ones((4, 2)), h=0.1, steps=1, optimizer=optimizer)
 
 
-def test_an_optimizer_of_other_parameters_is_refused():
+def test_an_optimizer_that_is_made_already_is_refused():
     model = network(duplicates(3, 4.0, 0.7))
     made = torch.optim.SGD(model.parameters(), lr=0.1)
     with pytest.raises(ValueError, match="torch optimizer"):

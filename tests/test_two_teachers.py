@@ -56,6 +56,17 @@ def test_directions_and_coefficients_of_the_law_are_uniform():
     assert np.abs(second - expected).max() < 5 * 0.15 * len(v) ** -0.5
 
 
+def test_students_start_at_the_angles_and_with_the_spread_asked_for():
+    off, e1 = np.arange(1, 9) / 8, np.eye(10)[0]
+    u1, u2 = two_teachers(0, 1, A).teacher.u
+    q, s = two_teachers_start(5, off, spread=0.9)
+    centres = np.array([u1, u1, u2, u2, e1, e1, e1, e1])
+    assert np.allclose((s * centres).sum(axis=1), np.cos(off), rtol=0, atol=1e-14)
+    usual, same = two_teachers_start(5)[0], two_teachers_start(5, spread=0)[0]
+    assert np.allclose(8 * q - 1, 9 * (8 * usual - 1), rtol=0, atol=1e-14)
+    assert np.array_equal(same, np.full(8, 1 / 8))
+
+
 def test_the_twenty_stored_starts_are_those_of_the_law():
     with np.load(TWO_TEACHERS) as stored:
         assert stored["q"].shape == (20, 8) and stored["s"].shape == (20, 8, 10)
@@ -149,6 +160,9 @@ def test_the_stored_ends_hold_forty_blocks_and_agree_with_a_run():
     [
         (lambda: two_teachers(-1, 4, A), "seed must be a whole number >= 0, got -1"),
         (lambda: two_teachers(0.5, 4, A), "seed must be a whole number >= 0, got 0.5"),
+        (lambda: two_teachers_start(0, (0.3, 0.5)), r"off must have shape \(8,\), got \(2,\)"),
+        (lambda: two_teachers_start(0, np.full(8, np.inf)), "off must be finite"),
+        (lambda: two_teachers_start(0, spread=1), r"spread must be in \[0, 1\), got 1"),
         (lambda: two_teachers_start(-1), "seed must be a whole number >= 0, got -1"),
         (lambda: two_teachers(0, 0, A), r"D must be in \(0, inf\), got 0"),
         (lambda: two_teachers(0, np.nan, A), "D must be in"),

@@ -123,7 +123,7 @@ def ledger_changes(before, after):
 
 
 def in_order(sources):
-    """The scoreboard reads what the chapters store, and the index counts what it shows."""
+    """Chapters first, then their READERS_OF_THE_LEDGER: each reads what those before it store."""
     def place(source):
         late = source.stem in READERS_OF_THE_LEDGER
         return READERS_OF_THE_LEDGER.index(source.stem) if late else -1, source.stem
