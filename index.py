@@ -80,7 +80,8 @@ print(f"both losses at the end below 1e-9: {solved}")
 # One student has taken the whole feature, although no measurement of the *network* at the start
 # could have told which one. {numref}`chapter-gauge` begins with the gauge itself,
 # {numref}`chapter-identical-neurons` takes this figure apart, and the
-# {ref}`gauge explorer <chapter-explorer>` lets you move $D$, $m$ and the angle.
+# {ref}`gauge explorer <chapter-explorer>` lets you move $D$, $m$ and the angle, the
+# {ref}`two-teacher explorer <chapter-two-explorer>` the designated pair and $D$.
 #
 # ## How much of the paper is confirmed?
 

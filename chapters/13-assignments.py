@@ -103,7 +103,8 @@ for i, D in enumerate(DS):
 # %% [markdown]
 # Three things are plain. Success is rare at $D=1$ and $2$ and common from $4$ on. Where the pair
 # fails, one feature can go to a student with $-D$; but in no run are *both* features owned and one
-# of the owners not designated. And the pairs differ.
+# of the owners not designated. And the pairs differ. (The {ref}`two-teacher explorer
+# <chapter-two-explorer>` shows every run.)
 
 # %% mystnb={"figure": {"caption": "Successes out of 20 seeds for each designated pair, at six imbalances. White: none, black: all 20. The frame marks the block of pairs with one student near each teacher (1 or 2 with 3 or 4).", "name": "fig-assign-map"}, "image": {"alt": "Six upper triangles of eight by eight squares. At D = 1 all is white. At D = 2 only the pair 1, 4 is black and 1, 3 light grey. At D = 4 a broad band is black, the framed block and all pairs of 3 or 4 with 5 to 8, while the corner 1, 2 is white and pairs among 1, 2, 5 to 8 are grey. They darken with D until at 128 everything is nearly black."}}
 fig, axes = figures.panels(2, 3, width=8.0, height=2.6, sharex=True, sharey=True)

@@ -1,4 +1,4 @@
-"""Live HTML without a server: sliders over computed frames, and a table that can be filtered.
+"""Live HTML without a server: sliders over computed frames, and tables that can be filtered.
 
 Everything is one string of HTML with inline SVG, data and a few lines of JavaScript.  It asks
 nothing of the network or a kernel, is worked by keyboard, and shows its first frame (or the
@@ -19,6 +19,7 @@ LEVELS = 4000  # steps of an axis, of the 4095 that two letters can count
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 DASHES = ("none", "7 4", "2 3")
+LEVEL_OF_LEGEND = 6  # of 9, how dark the colours of a legend are
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 210, 46, 12, 26, 40
 
 
@@ -292,6 +293,128 @@ _SLIDER_SCRIPT = """
       `M${data.x[cursor]} ${data.top}v${data.height}`));
     readout.textContent = `${labels.at(-1).textContent}: ` + data.curves.map((curve, k) =>
       written(curve, share(frame, k, cursor))).join(", ") + ".";
+  };
+  inputs.forEach(input => input.addEventListener("input", show));
+  root.querySelector("fieldset").disabled = false;
+  show();
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a cell of a :func:`board` can be: what it means, the letter in it, and its colour."""
+
+    meaning: str
+    letter: str
+    colour: str
+
+
+def board(name, controls, headings, marks, kinds, shares, texts, *, label):
+    """HTML of a table of coloured cells that follow sliders, with a sentence about each frame.
+
+    Parameters
+    ----------
+    name : prefix of the element ids, unique in its page
+    controls : k Controls with n_1, ..., n_k positions
+    headings : (rows, columns), two tuples of texts
+    marks : at most ten Marks; ``kinds`` counts them
+    kinds : (n_1, ..., n_k, rows, columns) whole numbers, the mark of each cell
+    shares : the same shape, in [0, 1]: how dark the cell is, rounded to ninths
+    texts : (n_1, ..., n_k) sentences, shown and read out
+    label : describes the table
+    """
+    shape = tuple(len(control.texts) for control in controls)
+    size = tuple(len(heading) for heading in headings)
+    kinds, shares, texts = np.asarray(kinds), finite("shares", shares), np.asarray(texts)
+    if kinds.shape != (*shape, *size) or shares.shape != kinds.shape or texts.shape != shape:
+        raise ValueError(
+            f"kinds and shares must be {(*shape, *size)} and texts {shape}, "
+            f"got {kinds.shape}, {shares.shape} and {texts.shape}"
+        )
+    if not (len(marks) <= 10 and np.isin(kinds, range(len(marks))).all()):
+        raise ValueError(f"kinds must be in 0..{min(len(marks), 10) - 1}, got {np.unique(kinds)}")
+    if not np.all((shares >= 0) & (shares <= 1)):
+        raise ValueError(f"shares must be in [0, 1], got {shares.min():g} to {shares.max():g}")
+    levels = np.rint(9 * shares).astype(int)
+    frames = [
+        "".join(f"{k}{level}" for k, level in zip(kinds[i].flat, levels[i].flat, strict=True))
+        for i in np.ndindex(shape)
+    ]
+    data = {
+        "shape": shape,
+        "texts": [list(control.texts) for control in controls],
+        "colours": [mark.colour for mark in marks],
+        "letters": [mark.letter for mark in marks],
+        "frames": frames,
+        "sentences": texts.ravel().tolist(),
+    }
+    start = np.ravel_multi_index([control.start for control in controls], shape)
+    choose = "".join(_control(name, k, control) for k, control in enumerate(controls))
+    return (
+        f'<div class="live" id="{name}">'
+        f'<fieldset disabled><legend>Choose</legend><div class="live-controls">{choose}</div>'
+        "</fieldset><noscript><p>The sliders need JavaScript; this is the first frame.</p>"
+        f'</noscript><p class="live-readout" aria-live="polite">'
+        f"{html.escape(data['sentences'][start])}</p>"
+        f"{_cells(headings, marks, frames[start], label)}"
+        f'<script type="application/json">{_script_json(data)}</script>'
+        f"<script>{_BOARD_SCRIPT.replace('NAME', name)}</script></div>"
+    )
+
+
+def _cells(headings, marks, frame, label):
+    rows, columns = headings
+    pairs = [(marks[int(a)], int(b)) for a, b in zip(frame[::2], frame[1::2], strict=True)]
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in columns)
+    body = ""
+    for i, text in enumerate(rows):
+        cells = "".join(
+            f'<td style="{_look(mark, level)}">{html.escape(mark.letter)}</td>'
+            for mark, level in pairs[i * len(columns) : (i + 1) * len(columns)]
+        )
+        body += f'<tr><th scope="row">{html.escape(text)}</th>{cells}</tr>'
+    legend = "".join(
+        f'<li><span style="{_look(mark, LEVEL_OF_LEGEND)}">{html.escape(mark.letter)}</span> '
+        f"{html.escape(mark.meaning)}</li>"
+        for mark in marks
+        if mark.meaning
+    )
+    return (
+        f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
+        f'<table class="live-board"><thead><tr><td></td>{head}</tr></thead>'
+        f'<tbody>{body}</tbody></table></div><ul class="live-legend">{legend}</ul>'
+    )
+
+
+def _look(mark, level):
+    """The style of a cell: its colour, as dark as the level in 0..9; black letters on dark ones."""
+    return f"--hue:{mark.colour};--level:{level};" + ("color:#000" if level > 4 else "")
+
+
+_BOARD_SCRIPT = """
+(() => {
+  const root = document.getElementById("NAME");
+  const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
+  const inputs = [...root.querySelectorAll("input")];
+  const labels = [...root.querySelectorAll(".live-value")];
+  const cells = [...root.querySelectorAll("tbody td")];
+  const readout = root.querySelector(".live-readout");
+  const show = () => {
+    const places = inputs.map(input => Number(input.value));
+    const at = data.shape.reduce((n, size, k) => n * size + places[k], 0);
+    inputs.forEach((input, k) => {
+      labels[k].textContent = data.texts[k][places[k]];
+      input.setAttribute("aria-valuetext", data.texts[k][places[k]]);
+    });
+    cells.forEach((cell, k) => {
+      const kind = data.frames[at][2 * k], level = data.frames[at][2 * k + 1];
+      cell.textContent = data.letters[kind];
+      cell.style.setProperty("--hue", data.colours[kind]);
+      cell.style.setProperty("--level", level);
+      cell.style.color = level > 4 ? "#000" : "";
+    });
+    readout.textContent = data.sentences[at];
   };
   inputs.forEach(input => input.addEventListener("input", show));
   root.querySelector("fieldset").disabled = false;

@@ -58,7 +58,9 @@ RUN_AXE = """rules => axe.run(
   {resultTypes: ['violations'], rules: Object.fromEntries(
     rules.map(rule => [rule, {enabled: false}]))}).then(result => result.violations.flatMap(
   v => v.nodes.map(n => `${v.id}: ${n.html.slice(0, 160)}`)))"""
-FIGURES = """() => [...document.querySelectorAll('article svg')].map(e => e.outerHTML).join()"""
+FIGURES = """() => [...document.querySelectorAll(
+  'article svg, article .live-board, .live:has(.live-board) .live-readout'
+)].map(e => e.outerHTML).join()"""
 
 
 def page_names():
@@ -186,10 +188,11 @@ def test_a_page_without_scripts_says_what_needs_them(browser, address):
     with Watched(browser, address, WIDE, java_script_enabled=False) as watched:
         for name, needs in (
             ("02-kernel", "formulas"), ("07-scoreboard", "filter"), ("gauge-explorer", "sliders"),
+            ("two-teachers-explorer", "sliders"),
         ):
             watched.page.goto(f"{address}/chapters/{name}.html")
             text = f"article noscript p:has-text('{needs}')"
-            assert watched.page.locator(text).is_visible()
+            assert watched.page.locator(text).first.is_visible()
 
 
 def choose(page, label, word):
@@ -246,9 +249,10 @@ def test_the_theme_switch_changes_the_colours(browser, address):
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_every_slider_moves_by_keyboard_and_changes_the_figure(browser, address, size):
+@pytest.mark.parametrize("name", ["gauge-explorer", "two-teachers-explorer"])
+def test_every_slider_moves_by_keyboard_and_changes_the_figure(browser, address, size, name):
     with Watched(browser, address, size) as watched:
-        page = watched.open("chapters/gauge-explorer")
+        page = watched.open(f"chapters/{name}")
         sliders = page.locator("input[type=range]")
         assert sliders.count() > 0
         for place in range(sliders.count()):

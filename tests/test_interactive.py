@@ -255,3 +255,39 @@ def test_a_table_refuses_lines_of_another_length():
 def test_what_cannot_be_encoded_is_refused(values, low, high, message):
     with pytest.raises(ValueError, match=message):
         interactive.encode(values, low, high)
+
+
+def board(**other):
+    controls = (interactive.Control("D", ("2", "4")),)
+    marks = (interactive.Mark("none", "", "#999999"), interactive.Mark("one", "1", "#0072B2"))
+    given = {
+        "kinds": np.zeros((2, 1, 3), dtype=int),
+        "shares": np.zeros((2, 1, 3)),
+        "texts": ["two", "four"],
+    } | other
+    return interactive.board("b", controls, (("r",), tuple("xyz")), marks, **given, label="trial")
+
+
+def test_a_board_holds_two_figures_for_each_cell_of_each_frame():
+    shares = np.array([[[0, 0.5, 1]], [[0.05, 0.06, 0.94]]])
+    page = board(kinds=np.array([[[0, 1, 0]], [[1, 1, 1]]]), shares=shares)
+    data = json.loads(re.search(r'application/json">(.*?)</script>', page, re.DOTALL)[1])
+    assert data["frames"] == ["001409", "101118"]
+    assert data["sentences"] == ["two", "four"]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"kinds": np.zeros((2, 3))}, r"must be \(2, 1, 3\) and texts \(2,\), got \(2, 3\)"),
+        ({"shares": np.zeros((2, 1, 2))}, r"got \(2, 1, 3\), \(2, 1, 2\) and \(2,\)"),
+        ({"texts": ["two"]}, r"and \(1,\)"),
+        ({"kinds": np.full((2, 1, 3), 2)}, r"kinds must be in 0..1, got array\(\[2\]\)|got \[2\]"),
+        ({"kinds": np.full((2, 1, 3), 0.5)}, r"kinds must be in 0..1"),
+        ({"shares": np.full((2, 1, 3), 1.1)}, r"shares must be in \[0, 1\], got 1.1 to 1.1"),
+        ({"shares": np.full((2, 1, 3), np.nan)}, "shares must be finite"),
+    ],
+)
+def test_a_board_that_does_not_fit_is_refused(other, message):
+    with pytest.raises(ValueError, match=message):
+        board(**other)

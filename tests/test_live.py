@@ -1,4 +1,4 @@
-"""The filter and the sliders do what they say, in a browser, on pages of their own."""
+"""Filter, sliders and boards do what they say, in a browser, on pages of their own."""
 
 import numpy as np
 import pytest
@@ -165,3 +165,56 @@ def test_curves_labels_and_the_reading_line_follow_the_sliders(page):
     assert page.locator(".live-value").all_inner_texts() == ["2", "2", "t = 5"]
     texts = [e.get_attribute("aria-valuetext") for e in page.locator("input").all()]
     assert texts == ["2", "2", "t = 5"]
+
+
+SHARES = np.linspace(0, 1, 36).reshape(2, 3, 2, 3)
+KINDS = np.arange(36).reshape(2, 3, 2, 3) % 3
+SENTENCES = [[f"D = {2 + 2 * i}, pair {k} & \"x\"." for k in range(3)] for i in range(2)]
+MARKS = (interactive.Mark("<none>", "", "#999999"), interactive.Mark("one", "1", "#0072B2"),
+         interactive.Mark("", "&", "#D55E00"))
+BOARD = interactive.board(
+    "trial",
+    (interactive.Control("D", ("2", "4"), 1), interactive.Control("pair", tuple("abc"), 2)),
+    (("row <1>", "2"), ("x", "y", "z")), MARKS, KINDS, SHARES, SENTENCES, label="Trial <board>")
+CELLS = """cells => cells.map(cell => [cell.textContent, cell.style.getPropertyValue('--hue'),
+  cell.style.getPropertyValue('--level'), cell.style.color])"""
+
+
+def board_shows(page, i, k):
+    """Cells and sentence are those of frame (i, k)."""
+    expected = []
+    for kind, share in zip(KINDS[i, k].flat, SHARES[i, k].flat, strict=True):
+        level = int(np.rint(9 * share))
+        ink = "rgb(0, 0, 0)" if level > 4 else ""
+        expected.append([MARKS[kind].letter, MARKS[kind].colour, str(level), ink])
+    assert page.locator("tbody td").evaluate_all(CELLS) == expected
+    assert page.locator(".live-readout").text_content() == SENTENCES[i][k]
+
+
+def test_every_position_of_a_board_shows_its_own_cells_and_sentence(page):
+    page.set_content(BOARD)
+    board_shows(page, 1, 2)
+    for i in range(2):
+        for k in range(3):
+            assert page.evaluate(READ, [i, k]) == SENTENCES[i][k]
+            board_shows(page, i, k)
+    assert page.locator(".live-value").all_inner_texts() == ["4", "c"]
+
+
+def test_a_board_is_a_table_with_headings_and_a_legend(page):
+    page.set_content(BOARD)
+    assert page.locator("th[scope=col]").all_inner_texts() == ["x", "y", "z"]
+    assert page.locator("th[scope=row]").all_inner_texts() == ["row <1>", "2"]
+    assert [x.strip() for x in page.locator("li").all_inner_texts()] == ["<none>", "1 one"]
+    assert page.get_by_role("region", name="Trial <board>").is_visible()
+
+
+def test_a_board_without_scripts_shows_its_first_frame(browser, tmp_path):
+    (tmp_path / "board.html").write_text(BOARD, encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "board.html").as_uri())
+    board_shows(page, 1, 2)
+    assert page.locator("input").first.is_disabled()
+    assert page.locator("noscript p:has-text('The sliders need JavaScript')").is_visible()
+    context.close()
