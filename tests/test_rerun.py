@@ -59,10 +59,12 @@ def test_equal_cells_have_different_ids_and_an_edit_changes_one_id_only(chapter)
 
 
 def test_readers_of_the_ledger_run_after_the_chapters_and_the_index_last(tmp_path):
-    names = ["07-scoreboard", "index", "how-it-differs", "01-gauge", "gauge-explorer", "10-later"]
+    names = ["07-scoreboard", "index", "what-we-found", "how-it-differs", "01-gauge",
+             "gauge-explorer", "10-later"]
     ordered = rerun.in_order([tmp_path / f"{name}.py" for name in names])
     assert [path.stem for path in ordered] == [
-        "01-gauge", "10-later", "gauge-explorer", "how-it-differs", "07-scoreboard", "index",
+        "01-gauge", "10-later", "gauge-explorer", "how-it-differs", "what-we-found",
+        "07-scoreboard", "index",
     ]
 
 
@@ -85,10 +87,10 @@ def test_a_run_tells_which_rows_of_the_ledger_it_changed(tmp_path):
 def test_pages_that_read_the_ledger_are_stale_until_they_run_after_its_last_change():
     assert rerun.stale_readers([("04-a", False), ("05-b", False)]) == []
     assert rerun.stale_readers([("04-a", True), ("05-b", False)]) == [
-        "how-it-differs", "07-scoreboard", "index",
+        "how-it-differs", "what-we-found", "07-scoreboard", "index",
     ]
     assert rerun.stale_readers([("04-a", True), ("07-scoreboard", False)]) == [
-        "how-it-differs", "index",
+        "how-it-differs", "what-we-found", "index",
     ]
     assert rerun.stale_readers([("index", False), ("04-a", True)])[-1] == "index"
 

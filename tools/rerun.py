@@ -27,7 +27,7 @@ from gaugelib.claims import stored_rows
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 # In this order, after all others.
-READERS_OF_THE_LEDGER = ("how-it-differs", "07-scoreboard", "index")
+READERS_OF_THE_LEDGER = ("how-it-differs", "what-we-found", "07-scoreboard", "index")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -1,0 +1,202 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (chapter-found)=
+# # What we found
+#
+# Besides what {cite:t}`wang2026gauge` states, the chapters hold results of this book. Here are those
+# that we would tell a colleague first: each in three sentences, with its figure, with what it rests
+# on, and with where it could be wrong. *Proved* means a proof in the chapter; everything else is
+# measured, and says how widely. The figures and the numbers come from the stored chapters; nothing
+# is computed again, and the page takes two seconds.
+
+# %%
+import base64
+from pathlib import Path
+from textwrap import fill
+
+import nbformat
+from IPython.display import Image
+
+from gaugelib import claims
+
+CHAPTERS = sorted(Path().glob("[0-9]*.ipynb"))
+stored = {row.id: row for _, row in claims.collect(CHAPTERS)}
+
+
+def figure(number, name):
+    """The picture that a chapter stores under this name."""
+    source, = (path for path in CHAPTERS if path.stem.startswith(number))
+    for cell in nbformat.read(source, as_version=4).cells:
+        if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
+            data, = (x.data["image/png"] for x in cell.outputs if "image/png" in x.get("data", {}))
+            return Image(base64.b64decode(data), format="png")
+    raise ValueError(f"name must be that of a figure of chapter {number}, got {name!r}")
+
+
+def evidence(ids):
+    """What the ledger holds: each statement, and what was measured."""
+    for claim in ids.split():
+        text = f"{claim} ({stored[claim].verdict}): {claims.lookup(claim).statement}"
+        print(fill(text, 98, subsequent_indent="    "))
+        print(fill(stored[claim].measured, 98, initial_indent="    ", subsequent_indent="    "))
+
+
+# %% [markdown]
+# ## Duplicates and near duplicates
+#
+# ### The kernel inequalities hold for every angle
+#
+# The paper's theorem 3.3 needs two inequalities between kernels, for angles up to $\pi/3$. Both are
+# one integral of $t(\cos t-\cos\phi)$, which is positive for every $0<\phi<\pi$. So the invariant
+# region, and with it the limiting flow's selection, reaches beyond the paper's range of angles.
+#
+# *Rests on:* a proof of the inequalities ({numref}`chapter-early-advantage`), and interval
+# arithmetic as a second route. *Could be wrong:* only the inequalities are proved there; that large
+# finite $D$ behaves like the limit at these angles is measured.
+
+# %% mystnb={"figure": {"caption": "The two margins, from {numref}`chapter-early-advantage`.", "name": "fig-found-margins"}, "image": {"alt": "Two panels. Left: arches over x from 0 to phi that vanish with a horizontal tangent at both ends; they grow with phi. Right: curves that leave zero with a horizontal tangent and rise; none of them comes back to zero."}}
+evidence("B05-integral B05-beyond B04-angle")
+figure("05", "fig-kernel-margins")
+
+# %% [markdown]
+# ### The sum vanishes, the summands need not
+#
+# Among near duplicates the redundant students as a *sum* vanish quickly, as the paper says. A single
+# one need not: its coefficient can stay for times beyond any training, and for some pairs for ever.
+# Which of the two happens is decided by a conserved quantity of the pair, the gauge of the
+# difference of two students.
+#
+# *Rests on:* runs to $\tau=10^8$ with ten seeds, predicted by the eigenvalues of the Gram matrix;
+# pairs on both sides of the criterion ({numref}`chapter-perturbed`). *Could be wrong:* "for ever" is
+# a formula for small angles, compared with runs that end.
+
+# %% mystnb={"figure": {"caption": "Sum and summands, from {numref}`chapter-perturbed`.", "name": "fig-found-sum"}, "image": {"alt": "Left, log-log over eight decades of tau: the norm of the redundant sum falls by several decades, in steps; the largest coefficient falls by less than one. Middle: seven coefficients on plateaus with three changes between them. Right: for separated students both curves fall together, early and steeply."}}
+evidence("B08-slow B08-pair B08-frozen")
+figure("08", "fig-sum-and-summands")
+
+# %% [markdown]
+# ### A step that is too large loosens the gauge until it fits
+#
+# The largest stable step of gradient descent is $2/\lambda_{\max}$ of a $3\times3$ matrix, about
+# $4/(m-1)$ in fast time. Just above it training does not diverge: the redundant coefficient bursts,
+# every burst shrinks $\lvert\delta_j\rvert$, and with it the curvature, until the step is stable.
+# The designated student is selected all the same.
+#
+# *Rests on:* the limit to four digits at five widths; the bursts at $m=8$, $D=16$
+# ({numref}`chapter-gradient-descent`). *Could be wrong:* one width and one $D$ above the limit; far
+# above it training does diverge.
+
+# %% mystnb={"figure": {"caption": "Above the limit of stability, from {numref}`chapter-gradient-descent`.", "name": "fig-found-catapult"}, "image": {"alt": "Left: P over fast time; below the limit it falls smoothly, above it it alternates with an amplitude that first grows and then shrinks. Right: the squared length of v over fast time; constant below the limit, and for larger steps falling from one level to a lower one."}}
+evidence("B09-limit B09-catapult")
+figure("09", "fig-gd-catapult")
+
+# %% [markdown]
+# ## Samples, noise, optimisers
+#
+# ### The constant of the sampling error
+#
+# The error of training on $N$ samples is a constant over $\sqrt N$. The constant needs no training on
+# samples: it is the norm of the linear response of the population path to one sample's gradient. It
+# hardly depends on the width, and the constants that the paper prints are draws of it, if its
+# error is a root mean square.
+#
+# *Rests on:* 500 seeds at each of four widths ({numref}`chapter-finite-samples`). *Could be wrong:* one
+# angle, one $D$, the plane; at small $N$ a correction of higher order is visible.
+
+# %% mystnb={"figure": {"caption": "Response and simulation, from {numref}`chapter-finite-samples`.", "name": "fig-found-response"}, "image": {"alt": "Left: a skewed density with its top at small errors and a long tail; histograms for three sample sizes follow it. Right: over fast time three curves of deviations that rise to one top each and fall towards zero, with dots that follow them."}}
+evidence("B10-constant B10-norm")
+figure("10", "fig-sample-response")
+
+# %% [markdown]
+# ### Noise makes training forget the gauge
+#
+# Noisy labels leave redundant coefficients of size $\sigma/\sqrt N$ with a constant from the Gram
+# matrix, in any dimension. With mini-batches the same noise moves the imbalance itself, at a
+# predicted speed, until $\lvert w\rvert^2=d\,a^2$. The gauge is a memory with a finite life.
+#
+# *Rests on:* a derivation to first order in the step, and runs with two seeds in five dimensions
+# ({numref}`chapter-pytorch`). *Could be wrong:* two students, $D=4$ and one sample a step; a larger
+# $D$ forgets more slowly, by $D^{-2}$ in the formula, and that was not followed to its end.
+
+# %% mystnb={"figure": {"caption": "The gauge is forgotten, from {numref}`chapter-pytorch`.", "name": "fig-found-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 towards zero along a grey one; two lower curves rise slowly from minus 4 along another. Without noise both dotted lines stay near plus and minus 4."}}
+evidence("B11-noise B11-forget")
+figure("11", "fig-torch-forget")
+
+# %% [markdown]
+# ### The optimiser decides how much a gauge is worth
+#
+# Under gradient descent opposite gauges differ by $D^2$ in how far a first step turns a student.
+# Under Adam it is $D$, and under path-normalised descent, which cannot see the gauge, nothing.
+# Adam and momentum still select the designated student; an update that cannot see the gauge cannot.
+#
+# *Rests on:* exact first steps, times over two decades of $D$, and 20 starts with Adam
+# ({numref}`chapter-networks`, {numref}`chapter-pytorch`). *Could be wrong:* Adam depends on the
+# coordinates; five rotations were tried, in the plane, with the usual parameters.
+
+# %% mystnb={"figure": {"caption": "The first step of three optimisers, from {numref}`chapter-networks`.", "name": "fig-found-first-step"}, "image": {"alt": "Log-log plot over D of how much farther a first step turns one gauge than the other: lines of slope two for gradient descent, one for Adam, and level for path-normalised descent."}}
+evidence("B14-first-step B11-adam B11-adam-selects")
+figure("14", "fig-networks-first-step")
+
+# %% [markdown]
+# ## Two teachers
+#
+# ### Failures are late, shared or cancelled, never stuck
+#
+# Where two designated students start on the same side, some runs fail the paper's criterion at
+# $\tau=4000$. Followed on their own clock $\tau/D^2$ all of them fit the target exactly: some were
+# only late, in some both designated students share one feature while others hold the second, and
+# in some a pair of students cancels. No run was seen to stay at a positive loss.
+#
+# *Rests on:* all failures among 60 runs of same side, and failures of the other pairs
+# ({numref}`chapter-two-teachers`, {numref}`chapter-assignments`). *Could be wrong:* the law of the
+# starts is ours; eight students are many for two features.
+
+# %% mystnb={"figure": {"caption": "Failures on their own clock, from {numref}`chapter-two-teachers`.", "name": "fig-found-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying level for a decade and then falling steeply. Right: two curves rise, fall steeply and stay at 1."}}
+evidence("B12-kinds B13-ends B12-clock")
+figure("12", "fig-two-late")
+
+# %% [markdown]
+# ### How strong must a pair be? As strong as its parting is late
+#
+# Every start has one threshold: the designated pair owns both features above a $D_c$ and not below.
+# What sets it is the time that the pair needs to part in the limit of large $D$, $D_c\propto T$ for
+# pairs that part late. Below a $D$ of order one another thing happens: a redundant student turns
+# into a teacher before its coefficient is gone.
+#
+# *Rests on:* 560 starts, bisected; a prediction of 30 new starts; for fusion a lemma for one teacher
+# ({numref}`chapter-assignments`). *Could be wrong:* the argument for $D_c\propto T$ is a reason and
+# not a proof, and the fitted power has a wide interval; the lemma alone is too low by a factor.
+
+# %% mystnb={"figure": {"caption": "Threshold over parting time, from {numref}`chapter-assignments`.", "name": "fig-found-threshold"}, "image": {"alt": "Dots on logarithmic axes. For short parting times they form three level bands. From there on all rise along a line proportional to T, with growing scatter."}}
+evidence("B13-threshold B13-parting B13-exponent B13-new B13-fusion")
+figure("13", "fig-assign-threshold")
+
+# %% [markdown]
+# ## Real data
+#
+# ### On digits the gauge chooses who learns, and nobody vanishes
+#
+# In a network for digits in which every hidden unit is copied, the copies with $+D$ turn and those
+# with $-D$ do not, under four optimisers, and a single $+D$ among four copies ends with the largest
+# coefficient. Opposite gauges reach the same accuracy. But no copy vanishes, as the duplicates of
+# theorem 3.3 do: each keeps a part.
+#
+# *Rests on:* ten seeds, one architecture ({numref}`chapter-networks`). *Could be wrong:* one small
+# data set and depth; the theorem's teacher is one unit, and here nothing says that one copy is
+# enough.
+
+# %% mystnb={"figure": {"caption": "Copies in a network for digits, from {numref}`chapter-networks`.", "name": "fig-found-digits"}, "image": {"alt": "Markers of ten seeds and their means for different gauges of the copies: how many of them turned, how large they became and what their removal costs."}}
+evidence("B14-turn B14-owner B14-vanish B14-odd B14-accuracy")
+figure("14", "fig-networks-digits")
