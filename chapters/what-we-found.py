@@ -21,7 +21,7 @@
 # measured, and says how widely. The figures and the numbers come from the stored chapters; nothing
 # is computed again, and the page takes two seconds.
 
-# %%
+# %% tags=["hide-input"]
 import base64
 from pathlib import Path
 from textwrap import fill
@@ -50,7 +50,8 @@ def evidence(ids):
     for claim in ids.split():
         text = f"{claim} ({stored[claim].verdict}): {claims.lookup(claim).statement}"
         print(fill(text, 98, subsequent_indent="    "))
-        print(fill(stored[claim].measured, 98, initial_indent="    ", subsequent_indent="    "))
+        print(fill(stored[claim].measured, 98, initial_indent="    measured: ",
+                   subsequent_indent="    "))
 
 
 # %% [markdown]
