@@ -1,6 +1,6 @@
 """The imbalance D_0(m, phi) that divides sharing from selection, for duplicates of one teacher.
 
-    make full                                           about 6 minutes on one core
+    make full                                           one and a half minutes on one core
     .venv/bin/python full/selection-threshold.py        the same
 
 One student of imbalance +D, M = m - 1 equal ones of -D, all at the angle phi from the teacher and
@@ -14,8 +14,9 @@ goes on where it stopped.
 A run is followed until X = D^2 psi^2 / (C P^2), C = (3/2M)(1/M + D/sqrt(D^2 + 4)), tells its fate:
 X grows without bound if the designated student is selected and falls to 0 if all share (chapter
 13, lemma on fusion).  It is read only once the residual is that of the slow motion,
-|q + P - 1| < 0.2 and |q theta + P sin psi| < 0.3 q psi, or psi < phi/1000; selected: X > 4 or P gone,
-shared: X < 1/4, and X > 1 or not if psi < phi/30 comes first.
+|q + P - 1| < 0.2 and |q theta + P sin psi| < 0.3 q psi, or psi < phi/1000; selected: X > 4 or P
+gone, shared: X < 1/4, and X > 1 or not if psi < phi/30 comes first.  The lemma leaves out terms of
+relative order psi^2 + P, so that this last rule and the bisection are right to 1e-4 in D.
 """
 
 import math
@@ -58,7 +59,7 @@ def rates(y, tau, M, D):
 
 
 def advance(y, dt, M, D, atol):
-    """The state after dt.  Where rounding holds LSODA's steps down, another tolerance frees them."""
+    """The state after dt; where rounding holds LSODA's steps down, another tolerance frees them."""
     options = {"args": (M, D), "atol": atol, "mxstep": MAX_STEPS, "full_output": True}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ODEintWarning)
