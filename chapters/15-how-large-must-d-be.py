@@ -246,8 +246,8 @@ for m in PARTS:
 # As $\phi\to0$ at fixed $m$,
 #
 # $$ \phi\,D_0(m,\phi)\to c_m=\frac{\sqrt{6m}}{m-1}\,
-#    \Bigl[\tfrac12P_0^2+P_0+2\log(1-\tfrac12P_0)\Bigr]^{1/2},\qquad P_0=1-\tfrac1m . $$
-# (eq-large-small)
+#    \Bigl[\tfrac12P_0^2+P_0+2\log(1-\tfrac12P_0)\Bigr]^{1/2},\quad
+#    P_0=1-\tfrac1m . $$ (eq-large-small)
 #
 # For finite $D$, $D_0$ solves
 # $\phi^2=6\int_0^{P_0}\frac{\chi_-}{Dx}\Bigl[\frac D{\mu_+}+\frac D{M\mu_-}\Bigr]

@@ -41,7 +41,7 @@ def test_the_stored_arrays_are_those_that_the_script_describes(stored):
 def test_loss_decays_exponentially_above_the_threshold_and_algebraically_below(stored, m, phi):
     """Rates at T and 2T have the ratio 1, or 1/2 for a rate 1/τ; T is twice the slow time of a
     redundant student that rests at half of its initial angle.  No use of the lemma."""
-    T = 2 / tail_rate(m, phi / 2)
+    T = 2 / tail_rate(m, phi / 2, threshold(stored, m, phi))
     for factor, expected, scale in ((2.0, 1.0, T), (0.5, 0.5, 20 * T)):
         flow = flows.reduced(duplicates(m, factor * threshold(stored, m, phi), phi))
         tau = scale * np.array([0, 1, 1.1, 2, 2.2])
