@@ -584,10 +584,13 @@ last_slopes = [np.log(times[m, SMALL[-1]] / times[m, SMALL[-2]]) / np.log(SMALL[
 # The square root is asked to $0.05$ in the exponent between $10^{-4}$ and $10^{-3}$: there
 # $P_\infty$ is of order $0.03$, and the lemma leaves out terms of that relative order. Order of
 # events: the definition of the fate is our second; a first one waited for $X>100$ and was too slow.
-# That $D_0$ falls with $m$ is {numref}`chapter-identical-neurons`'s. The two laws were
-# derived, then compared with thresholds at a few pairs, then with the stored ones; their limits are
-# the orders of the terms left out, but the range $D_0<0.1$ was set with the table in sight, as a
-# reading of $D\ll1$. The exponents near $\pi$ were looked at first.
+# That $D_0$ falls with $m$ is {numref}`chapter-identical-neurons`'s; the single change of fate was
+# seen on a coarser scan first. The small-angle laws and the first term of {eq}`eq-large-wide` were
+# derived before any threshold was compared with them. The square root was expected, but its
+# coefficient was worked out only after thresholds had shown about $1.2\sqrt{\Delta_0}$; nothing was
+# fitted, but it was no blind prediction. The limits are the orders of the terms left out, and the
+# range $D_0<0.1$ was set with the table in sight, as a reading of $D\ll1$. The exponents near $\pi$
+# and the entries into the region were looked at first.
 
 # %%
 compare = claims.compare
