@@ -401,7 +401,7 @@ for k, m in enumerate((2, 8, 64)):
 right.axvline(np.pi / 3, color="#777777", linewidth=0.8)
 right.annotate("π/3", (np.pi / 3, 0.72), xytext=(3, 0), textcoords="offset points")
 figures.finish(right, "initial angle  φ", "$\\phi\\,D_0$", "(b)", legend=False)
-right.legend(frameon=False, loc="center right")
+right.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0.92))
 figures.plt.show()
 
 # %%
@@ -588,8 +588,9 @@ last_slopes = [np.log(times[m, SMALL[-1]] / times[m, SMALL[-2]]) / np.log(SMALL[
 # seen on a coarser scan first. The small-angle laws and the first term of {eq}`eq-large-wide` were
 # derived before any threshold was compared with them. The square root was expected, but its
 # coefficient was worked out only after thresholds had shown about $1.2\sqrt{\Delta_0}$; nothing was
-# fitted, but it was no blind prediction. The limits are the orders of the terms left out, and the
-# range $D_0<0.1$ was set with the table in sight, as a reading of $D\ll1$. The exponents near $\pi$
+# fitted, but it was no blind prediction. The limits are the orders of the terms left out,
+# but they were written down after first comparisons, those of the times too, and the range
+# $D_0<0.1$ was set with the table in sight, as a reading of $D\ll1$. The exponents near $\pi$
 # and the entries into the region were looked at first.
 
 # %%
