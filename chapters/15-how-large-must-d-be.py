@@ -25,7 +25,7 @@
 #   *falls* with the width, in the end like $\log m/m$;
 # - what happens at angles beyond $\pi/3$, and how long selection takes at small ones.
 #
-# It runs for about 30 seconds on one core. The thresholds of 15 angles and 14 widths are stored, and
+# It runs for about 20 seconds on one core. The thresholds of 15 angles and 14 widths are stored, and
 # a sample of them is checked again.
 
 # %%
