@@ -584,6 +584,8 @@ last_slopes = [np.log(times[m, SMALL[-1]] / times[m, SMALL[-2]]) / np.log(SMALL[
 # The square root is asked to $0.05$ in the exponent between $10^{-4}$ and $10^{-3}$: there
 # $P_\infty$ is of order $0.03$, and the lemma leaves out terms of that relative order. Order of
 # events: the definition of the fate is our second; a first one waited for $X>100$ and was too slow.
+# Its other cutoffs come from trial runs too, and where rounding stops LSODA's steps the script tries
+# other tolerances.
 # That $D_0$ falls with $m$ is {numref}`chapter-identical-neurons`'s; the single change of fate was
 # seen on a coarser scan first. The small-angle laws and the first term of {eq}`eq-large-wide` were
 # derived before any threshold was compared with them. The square root was expected, but its

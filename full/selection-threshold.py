@@ -1,7 +1,9 @@
 """The imbalance D_0(m, phi) that divides sharing from selection, for duplicates of one teacher.
 
-    make full                                           one and a half minutes on one core
-    .venv/bin/python full/selection-threshold.py        the same
+    make full     or     .venv/bin/python full/selection-threshold.py
+
+One and a half minutes on one core; JOBS=2 before the command takes two.  CONTRIBUTING.md: on a
+cluster.
 
 One student of imbalance +D, M = m - 1 equal ones of -D, all at the angle phi from the teacher and
 of coefficient 1/m; reduced flow (B.1).  Writes data/selection-threshold.npz after every angle and
@@ -25,9 +27,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from scipy.integrate import ODEintWarning, odeint
 from tqdm import tqdm
+
+from gaugelib import store
 
 TARGET = Path(__file__).parents[1] / "data" / "selection-threshold.npz"
 NEAR_PI = (0.3, 0.1, 0.03, 0.01)
@@ -103,20 +107,13 @@ def threshold(m, phi):
 
 
 def main():
-    rows = []
-    if TARGET.exists():
-        with np.load(TARGET) as file:
-            rows = list(file["D0"])
+    count = len(WIDTHS)
+    rows = list(store.load(TARGET, phi=(None,), m=(count,), D0=(None, count)).get("D0", []))
     for phi in tqdm(ANGLES[len(rows) :]):
         rows.append(np.array(Parallel()(delayed(threshold)(m, phi) for m in WIDTHS)))
-        save({"phi": np.array(ANGLES[: len(rows)]), "m": np.array(WIDTHS), "D0": np.array(rows)})
-
-
-def save(stored):
-    unfinished = TARGET.with_suffix(".part.npz")
-    np.savez_compressed(unfinished, **stored)
-    os.replace(unfinished, TARGET)
+        store.save(TARGET, phi=np.array(ANGLES[: len(rows)]), m=np.array(WIDTHS), D0=np.array(rows))
 
 
 if __name__ == "__main__":
-    main()
+    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+        main()

@@ -25,6 +25,11 @@ NAMES = {  # what one job of the script is called, where it writes, and a smalle
         "TARGET",
         {"DS": (16,), "PAIRS": ((0, 3),), "SEEDS": 2, "EVEN_SEEDS": 1},
     ),
+    "full/selection-threshold.py": (
+        "threshold",
+        "TARGET",
+        {"ANGLES": (np.pi / 4,), "WIDTHS": (2, 4)},
+    ),
     "full/assignment-threshold.py": ("both", "TARGET", {"PAIRS": ((0, 3),), "SEEDS": 1}),
 }
 

@@ -1,5 +1,7 @@
 """The threshold between sharing and selection (chapter 15), by other routes than the chapter's."""
 
+import runpy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,8 @@ from gaugelib.kernel import excess, g, omega
 from gaugelib.measure import tail_rate
 from gaugelib.problem import duplicates
 from gaugelib.solve import rk4, solve
+
+SCRIPT = runpy.run_path(ROOT / "full" / "selection-threshold.py")
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +97,19 @@ def test_every_state_with_equal_directions_and_unit_sum_rests_and_no_other_sum_d
         rest = np.abs(flow.rhs(0.0, np.array([1 - share, share, 0.0, 0.0]))).max()
         moved = np.abs(flow.rhs(0.0, np.array([0.9 - share + 0.01, share, 0.0, 0.0]))).max()
         assert rest < 1e-14 < 0.01 < moved
+
+
+@given(
+    m=st.integers(2, 64),
+    D=st.floats(0.1, 100),
+    q=st.floats(0.01, 1.2),
+    P=st.floats(0.01, 1.2),
+    theta=st.floats(-3, 3),
+    psi=st.floats(0.01, 3),
+)
+def test_the_heavy_script_follows_the_reduced_flow(m, D, q, P, theta, psi):
+    """Above m = 256 it is the only one that runs: its equations know m as a number."""
+    state = np.array([q, P, theta, psi])
+    theirs = SCRIPT["rates"](state, 0.0, m - 1, D)
+    ours = flows.reduced(duplicates(m, D, 1.0)).rhs(0.0, state)
+    assert np.allclose(theirs, ours, rtol=1e-11, atol=1e-13)
