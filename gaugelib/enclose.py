@@ -1,21 +1,24 @@
 """Initial value problems with proof: a set of starts is mapped into a set, one step at a time.
 
 A :class:`Patch` is a parallelepiped X = {c + A v : |v_i| <= r_i} whose centre c, frame A and radii
-r are floats, that is, exact rational numbers.  :func:`maps_into` is true only if every solution of
+r are floats, that is, exact rational numbers.  Let F be locally Lipschitz, and f, a *field*, analytic
+and close to it:
 
-    y' = f(y) + e,   |e_i| <= defect_i(B) while y is in the box B,   y(0) in X         (1)
+    y' = F(y),   |F_i - f_i| <= defect_i(B) on every box B.                                (1)
 
-exists on [0, h] and ends in the patch Y.  The proof has four parts, each a lemma of one line:
+:func:`maps_into` is true only if every solution from the patch X at time 0 exists on [0, h] and is in
+the patch Y at h.  The proof has four parts:
 
-1. *Rough enclosure*, :func:`picard`.  If X + [0, h] (f(B) + e) lies in the box B, all solutions stay
-   in B until h.
-2. *Taylor with remainder.*  With y_k(x) the k-th Taylor coefficient at 0 of the solution of y' = f(y)
-   from x, Phi(c) lies in sum_{k<n} y_k(c) h^k + y_n(B) h^n.
+1. *Rough enclosure* (:func:`picard`).  If x + [0, h] F(B) lies in the box B for all x in X, solutions
+   from X stay in B until h: Picard's iteration maps paths in B to paths in B.
+2. *Taylor with remainder.*  With Phi the flow of f and y_k(x) the k-th Taylor coefficient at 0 of its
+   solution from x, Phi(c) lies in sum_{k<n} y_k(c) h^k + y_n(B) h^n.
 3. *Mean value.*  Phi(X) lies in Phi(c) + Phi'(X) (X - c), and Phi'(X) in sum_{k<n} y_k'(X) h^k +
-   y_n'(B) J h^n, where J = I + [-(e^{Lh} - 1), e^{Lh} - 1] and L bounds the row sums of |f'(B)|.
-4. *Gronwall.*  Solutions of y' = f(y) + e and y' = f(y) from one start are at most a = e^{Lh} h
-   max_i defect_i(B) apart until h, so the i-th coordinates at most h (defect_i(B) + a L_i), with
-   L_i the i-th row sum of |f'(B)|.
+   y_n'(B) J h^n, where J = I + [-(e^{Lh} - 1), e^{Lh} - 1] encloses Phi' until h and L bounds the row
+   sums of |f'(B)|.
+4. *Gronwall.*  Solutions of (1) and of y' = f(y) from one start are at most a = e^{Lh} h max_i
+   defect_i(B) apart until h, so the i-th coordinates at most h (defect_i(B) + a L_i), with L_i the
+   i-th row sum of |f'(B)|.
 
 Everything is computed with balls (python-flint's ``arb``), which round outwards.  The coefficients
 y_k come from the recursion (k + 1) y_{k+1} = [f(y_0 + ... + y_k t^k)]_k in truncated power series,
@@ -38,15 +41,16 @@ from gaugelib.certify import NotProved, interval
 from gaugelib.checks import finite, scalar_in, whole
 
 BITS = 80
-ORDER = 16
+ORDER = 12
+MOST_TERMS = 64
 SWELL = 2.0**-30  # how much a box is blown up between two attempts of picard
 
 
 @contextmanager
-def arithmetic(bits=BITS, terms=ORDER + 2):
-    """Balls of ``bits`` bits and series of up to ``terms`` terms inside the block."""
+def arithmetic(bits=BITS):
+    """Balls of ``bits`` bits inside the block, and series of up to ``MOST_TERMS`` terms."""
     before = ctx.prec, ctx.cap
-    ctx.prec, ctx.cap = bits, terms
+    ctx.prec, ctx.cap = bits, MOST_TERMS
     try:
         yield
     finally:
@@ -201,8 +205,15 @@ def coefficients(field, start, order):
     rows = [list(start)]
     for k in range(order):
         y = [arb_series(list(column), k + 1) for column in zip(*rows, strict=True)]
-        rows.append([rate[k] / (k + 1) for rate in field(y)])
+        rows.append([_coefficient(rate, k) / (k + 1) for rate in field(y)])
     return rows
+
+
+def _coefficient(series, k):
+    """That of t^k; raises if the series is not known so far."""
+    if series.prec <= k:
+        raise NotProved(f"a series ends before its term {k}")
+    return series[k]
 
 
 def jets(field, start, order):
@@ -218,8 +229,8 @@ def jets(field, start, order):
             for i in range(len(start))
         ]
         rates = field(y)
-        rows.append([rate.value[k] / (k + 1) for rate in rates])
-        slopes.append([[s[k] / (k + 1) for s in rate.slopes] for rate in rates])
+        rows.append([_coefficient(rate.value, k) / (k + 1) for rate in rates])
+        slopes.append([[_coefficient(s, k) / (k + 1) for s in rate.slopes] for rate in rates])
     return rows, slopes
 
 
@@ -235,9 +246,9 @@ def _polynomial(terms, h):
 
 
 def picard(field, start, h, defect=None, attempts=40):
-    """Balls B with start + [0, h] (field(B) + e) inside B: solutions stay in B until h.
+    """Balls B with start + [0, h] (field(B) +- defect(B)) inside B: solutions stay in B until h.
 
-    They are ``start`` swollen until this holds; raises NotProved after ``attempts``, or if the
+    They are ``start`` made larger until this holds; raises NotProved after ``attempts``, or if the
     field is not finite on B.
     """
     box = list(start)
@@ -267,12 +278,13 @@ def _around_zero(ball):
     return r.union(-r)
 
 
+@arithmetic()
 def image(field, patch, h, order=ORDER, *, defect=None, rough=None):
-    """(shift, matrix): every solution of (1) from the patch X is at h in
-    shift + matrix v, |v_i| <= radius_i of X.
+    """(shift, matrix): every solution of (1) from the patch is at h in shift + matrix v, with
+    |v_i| <= radius_i of the patch.
 
-    ``defect``: box -> bounds of |e_i| there, none if not given; ``rough``: box -> True if the field
-    means there what it should.
+    ``defect``: box -> bounds of |F_i - f_i| there, 0 if not given; ``rough``: box -> True if (1)
+    certainly holds there.
     """
     time, start, centre = arb(float(h)), patch.balls(), _exact(patch.centre)
     box = picard(field, start, time, defect)
@@ -306,6 +318,7 @@ def _row_sums(matrix):
     return [sum((abs(x) for x in row), arb(0)) for row in matrix]
 
 
+@arithmetic()
 def maps_into(field, before, h, after, order=ORDER, *, defect=None, rough=None):
     """Whether all solutions of (1) from the patch ``before`` certainly are in ``after`` at h."""
     shift, matrix = image(field, before, h, order, defect=defect, rough=rough)
@@ -334,6 +347,7 @@ def guess(shift, matrix, radius, parameters=0):
     return Patch(centre, frame, reach)
 
 
+@arithmetic()
 def follow(field, patch, h, order=ORDER, *, parameters=0, defect=None, rough=None):
     """A patch that the step h certainly maps ``patch`` into; raises NotProved.
 
@@ -345,3 +359,9 @@ def follow(field, patch, h, order=ORDER, *, parameters=0, defect=None, rough=Non
     if not after._holds(_minus(shift, _exact(after.centre)), matrix, patch.radius):
         raise NotProved(f"the guess after a step h = {h:.3g} is too small")
     return after
+
+
+def rates_and_norm(field, centre):
+    """(f, largest row sum of |f'|) at a point, in floats: only to choose steps."""
+    values, slopes = jets(field, _exact(centre), 1)
+    return [float(x.mid()) for x in values[1]], max(float(x.mid()) for x in _row_sums(slopes[1]))

@@ -11,7 +11,8 @@ equal ones of imbalance -D, in fast time,
 which is the finite-D flow of :func:`gaugelib.flows.reduced`; eps = 0 is its limit, and the sign of P
 does not matter.  g and omega are even and odd with a kink at 0.  :func:`field` continues them
 analytically from one side of theta = 0 and from alpha > 0, and :func:`kinks` bounds what this
-changes where the state is on the other side.
+changes where the state is on the other side.  The right-hand side itself is C^1 for q > 0, |theta|,
+|alpha| < pi and 0 < psi < pi.
 
 :func:`basin` certifies a neighbourhood of the selected states (1, 0, 0, psi) that cannot be left.
 """
@@ -92,10 +93,10 @@ def _jumps(angle):
 
 
 def in_domain(box):
-    """Whether certainly q > 0, eps > -1/16, 0 < psi < pi and |theta|, |alpha| < pi on the box."""
-    q, _, theta, psi, eps = box
+    """Whether certainly q > 0, 0 < psi < pi and |theta|, |alpha| < pi on the box."""
+    q, _, theta, psi, _ = box
     angles = (abs(theta), abs(psi - theta), psi)
-    return q > 0 and psi > 0 and eps > -1 / 16 and all(angle < arb.pi() for angle in angles)
+    return q > 0 and psi > 0 and all(angle < arb.pi() for angle in angles)
 
 
 def _terms(m, patch):
@@ -116,6 +117,7 @@ def step(m, before, h, order=enclose.ORDER):
     return enclose.follow(rates, before, h, order, parameters=1, **errors)
 
 
+@enclose.arithmetic()
 def duplicate_starts(m, phi, eps, spread=0.0):
     """The patch of all starts q = 1/m, P = M/m, theta = psi = phi in a closed interval ``phi`` and
     eps in ``eps``, with q, P, theta, psi moved freely by up to ``spread``."""
@@ -188,6 +190,7 @@ class Basin:
     boxes: int
 
 
+@enclose.arithmetic()
 def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
     """Proof that the flow (1) from the patch tends to (1, 0, 0, psi_infinity, eps), as a Basin.
 
@@ -224,7 +227,8 @@ def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
         raise NotProved("psi may leave its interval")
 
     forms = [arb(coercive)] * 3, [arb(rate), arb(rate) / M, arb(rate) * (1 + arb(radius)) ** 2]
-    root = Box(((1 - radius, 1 + radius), (-radius, radius), (-radius, radius), ends))
+    side = math.ldexp(1, math.frexp(radius)[1])  # above the radius, and 1 +- side exact
+    root = Box(((1 - side, 1 + side), (-side, side), (-side, side), ends))
 
     def outside(box):
         q, P, theta, _ = box.balls()
@@ -250,31 +254,52 @@ def _least_eigenvalue(psi, M=1):
 # --- the whole way -------------------------------------------------------------------------------
 
 
-def proved_path(m, patch, order=enclose.ORDER, steps=STEPS, reach=REACH, each=None):
-    """(patches, h, Basin): every step certified, the last patch in a basin; NotProved otherwise."""
+@dataclass(frozen=True)
+class Proof:
+    """Patches X_0, ..., X_n, steps h with X_k mapped into X_{k+1}, and a Basin that holds X_n."""
+
+    m: int
+    patches: tuple
+    h: tuple
+    basin: Basin
+
+    @property
+    def tau(self):
+        """Fast times (n + 1,) of the patches, rounded."""
+        return np.concatenate([[0], np.cumsum(self.h)])
+
+
+def prove(m, patch, order=enclose.ORDER, reach=REACH, steps=STEPS, each=None):
+    """The :class:`Proof` that all starts in ``patch`` are selected; raises NotProved.
+
+    ``each``: called with every new patch and the step h to it.
+    """
     patches, times = [patch], []
-    with enclose.arithmetic(terms=order + 2):
-        for _ in range(steps):
-            try:
-                return patches, times, basin(m, patch)
-            except NotProved:
-                pass
-            h = _step_size(m, patch, reach)
-            patch = step(m, patch, h, order)
-            patches.append(patch)
-            times.append(h)
-            if each is not None:
-                each(patch, h)
-    raise NotProved(f"no basin after {steps} steps")
+    while len(times) < steps:
+        found = _basin_or_none(m, patches[-1])
+        if found is not None:
+            return Proof(m, tuple(patches), tuple(times), found)
+        times.append(_step_size(m, patches[-1], reach))
+        patches.append(step(m, patches[-1], times[-1], order))
+        if each is not None:
+            each(patches[-1], times[-1])
+    raise NotProved(f"no basin after {steps} steps, tau = {sum(times):.4g}")
 
 
+def _basin_or_none(m, patch):
+    try:
+        return basin(m, patch)
+    except NotProved:
+        return None
+
+
+@enclose.arithmetic()
 def _step_size(m, patch, reach):
-    """reach over the norm of f', rounded to 12 bits; smaller where theta crosses zero."""
+    """``reach`` over the largest row sum of |f'|, to 12 bits; less where theta crosses zero."""
     rates, _ = _terms(m, patch)
-    values, slopes = enclose.jets(rates, enclose._exact(patch.centre), 1)
-    h = reach / max(float(x.mid()) for x in enclose._row_sums(slopes[1]))
-    theta, width = patch.centre[2], 1.2 * float(patch.balls()[2].rad()) + 1e-6
-    speed = float(values[1][2].mid())
+    speeds, norm = enclose.rates_and_norm(rates, patch.centre)
+    h, theta, speed = reach / norm, patch.centre[2], speeds[2]
+    width = 1.2 * float(patch.balls()[2].rad()) + 1e-6
     if theta > 0 and speed < 0:
         before, after = (theta - width) / -speed, (theta + width) / -speed
         h = min(h, before) if before > width else min(h, after)
