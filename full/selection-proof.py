@@ -26,7 +26,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from gaugelib.certify import NotProved
-from gaugelib.selection import duplicate_starts, prove
+from gaugelib.selection import STEPS, duplicate_starts, prove
 
 TARGET = Path(__file__).parents[1] / "data" / "selection-proof.npz"
 ORDER, REACH, SPREAD = 16, 0.5, 2.0**-20
@@ -44,12 +44,12 @@ def around(x):
 QUARTER = around(math.pi / 4)
 
 
-def attempt(m, phi, eps, order=12, reach=0.3):
+def attempt(m, phi, eps, steps=STEPS):
     """One row."""
     seen = []
     try:
         start = duplicate_starts(m, phi, eps)
-        proof = prove(m, start, order, reach, each=lambda patch, h: seen.append(h))
+        proof = prove(m, start, steps=steps, each=lambda patch, h: seen.append(h))
     except NotProved:
         return [m, *phi, *eps, len(seen), sum(seen), 0.0]
     return [m, *phi, *eps, len(proof.h), proof.tau[-1], proof.basin.rate]
@@ -57,7 +57,7 @@ def attempt(m, phi, eps, order=12, reach=0.3):
 
 def cover(low, high):
     """Rows for [low, high], bisected until each is proved or narrow."""
-    row = attempt(2, (low, high), STRONG)
+    row = attempt(2, (low, high), STRONG, steps=1000)
     if row[-1] or high - low <= NARROWEST:
         return [row]
     middle = (low + high) / 2
@@ -78,15 +78,15 @@ def main():
                 stored[f"{part}-{m}"] = np.array([getattr(x, part) for x in proof.patches])
             save(stored)
     jobs = {
-        "width": [[delayed(attempt)(m, QUARTER, STRONG)] for m in WIDTHS],
-        "imbalance": [[delayed(attempt)(2, QUARTER, around(D**-2))] for D in DS],
-        "angle": [[delayed(cover)(*pair)] for pair in zip(EDGES, EDGES[1:])],
+        "width": [delayed(attempt)(m, QUARTER, STRONG) for m in WIDTHS],
+        "imbalance": [delayed(attempt)(2, QUARTER, around(D**-2)) for D in DS],
+        "angle": [delayed(cover)(*pair) for pair in zip(EDGES, EDGES[1:])],
     }
     for name, groups in jobs.items():
         rows = list(stored.get(name, np.empty((0, 8))))
-        done = len(rows) if name != "angle" else sum(rows[-1][2] >= x for x in EDGES[1:]) if rows else 0
-        for group in tqdm(groups[done:], desc=name, initial=done, total=len(groups), file=sys.stderr):
-            for found in Parallel()(group):
+        done = len(rows) if name != "angle" else sum(row[2] in EDGES for row in rows)
+        for job in tqdm(groups[done:], desc=name, initial=done, total=len(groups), file=sys.stderr):
+            for found in Parallel()([job]):
                 rows += found if name == "angle" else [found]
             stored[name] = np.array(rows)
             save(stored)

@@ -1,21 +1,21 @@
 """Initial value problems with proof: a set of starts is mapped into a set, one step at a time.
 
-A :class:`Patch` is a parallelepiped X = {c + A v : |v_i| <= r_i} whose centre c, frame A and radii
-r are floats, that is, exact rational numbers.  Let F be locally Lipschitz, and f, a *field*, analytic
-and close to it:
+A :class:`Patch` is a parallelepiped X = {c + A v : |v_i| <= r_i} whose centre c, frame A and
+radii r are floats, that is, exact rational numbers.  Let F be locally Lipschitz, and f, a *field*,
+analytic and close to it:
 
     y' = F(y),   |F_i - f_i| <= defect_i(B) on every box B.                                (1)
 
-:func:`maps_into` is true only if every solution from the patch X at time 0 exists on [0, h] and is in
-the patch Y at h.  The proof has four parts:
+:func:`maps_into` is true only if every solution from the patch X at time 0 exists on [0, h] and is
+in the patch Y at h.  The proof has four parts:
 
-1. *Rough enclosure* (:func:`picard`).  If x + [0, h] F(B) lies in the box B for all x in X, solutions
-   from X stay in B until h: Picard's iteration maps paths in B to paths in B.
-2. *Taylor with remainder.*  With Phi the flow of f and y_k(x) the k-th Taylor coefficient at 0 of its
-   solution from x, Phi(c) lies in sum_{k<n} y_k(c) h^k + y_n(B) h^n.
+1. *Rough enclosure* (:func:`picard`).  If x + [0, h] F(B) lies in the box B for all x in X,
+   solutions from X stay in B until h: Picard's iteration maps paths in B to paths in B.
+2. *Taylor with remainder.*  With Phi the flow of f and y_k(x) the k-th Taylor coefficient at 0 of
+   its solution from x, Phi(c) lies in sum_{k<n} y_k(c) h^k + y_n(B) h^n.
 3. *Mean value.*  Phi(X) lies in Phi(c) + Phi'(X) (X - c), and Phi'(X) in sum_{k<n} y_k'(X) h^k +
-   y_n'(B) J h^n, where J = I + [-(e^{Lh} - 1), e^{Lh} - 1] encloses Phi' until h and L bounds the row
-   sums of |f'(B)|.
+   y_n'(B) J h^n, where J = I + [-(e^{Lh} - 1), e^{Lh} - 1] encloses Phi' until h and L bounds the
+   row sums of |f'(B)|.
 4. *Gronwall.*  Solutions of (1) and of y' = f(y) from one start are at most a = e^{Lh} h max_i
    defect_i(B) apart until h, so the i-th coordinates at most h (defect_i(B) + a L_i), with L_i the
    i-th row sum of |f'(B)|.
@@ -201,7 +201,7 @@ class Jet:
 
 
 def coefficients(field, start, order):
-    """[y_0, ..., y_order], lists of n balls: Taylor coefficients of the solutions from ``start``."""
+    """[y_0, ..., y_order], lists of n balls: Taylor coefficients of solutions from ``start``."""
     rows = [list(start)]
     for k in range(order):
         y = [arb_series(list(column), k + 1) for column in zip(*rows, strict=True)]

@@ -8,8 +8,8 @@ equal ones of imbalance -D, in fast time,
     theta' = -(mu + 1)/(2 q) [P omega(alpha) + omega(theta)],      alpha = psi - theta         (1)
     psi'   = -2 eps P/(M (nu + 1)) [omega(psi) - q omega(alpha)],  eps' = 0
 
-which is the finite-D flow of :func:`gaugelib.flows.reduced`; eps = 0 is its limit, and the sign of P
-does not matter.  g and omega are even and odd with a kink at 0.  :func:`field` continues them
+which is the finite-D flow of :func:`gaugelib.flows.reduced`; eps = 0 is its limit, and the sign
+of P does not matter.  g and omega are even and odd with a kink at 0.  :func:`field` continues them
 analytically from one side of theta = 0 and from alpha > 0, and :func:`kinks` bounds what this
 changes where the state is on the other side.  The right-hand side itself is C^1 for q > 0, |theta|,
 |alpha| < pi and 0 < psi < pi.
@@ -119,8 +119,8 @@ def step(m, before, h, order=enclose.ORDER):
 
 @enclose.arithmetic()
 def duplicate_starts(m, phi, eps, spread=0.0):
-    """The patch of all starts q = 1/m, P = M/m, theta = psi = phi in a closed interval ``phi`` and
-    eps in ``eps``, with q, P, theta, psi moved freely by up to ``spread``."""
+    """The patch of all starts q = 1/m, P = M/m, theta = psi = phi in an interval ``phi`` and eps in
+    ``eps`` (pairs of floats), with q, P, theta, psi moved freely by up to ``spread``."""
     m = whole("m", m, 2)
     centre, radius = np.empty(5), np.empty(5)
     ranges = [arb(1) / m, arb(m - 1) / m, arb(0), interval(*phi), interval(*eps)]
@@ -146,9 +146,9 @@ def _float_above(ball):
 def loss(balls):
     """A ball that contains the values of the loss E on a box (q, P, theta, psi, ...).
 
-    With h = 1/2 - g, E = (q + P - 1)^2/4 + q h(theta) + P [h(psi) - q h(alpha)].  From h' = omega and
-    0 <= omega(a) <= a/2 for a >= 0 follow 0 <= h(theta) <= theta^2/4 and h(psi) - h(alpha) = theta
-    omega(a) for some a between psi and alpha.
+    With h = 1/2 - g, E = (q + P - 1)^2/4 + q h(theta) + P [h(psi) - q h(alpha)].  From h' = omega
+    and 0 <= omega(a) <= a/2 for a >= 0 follow 0 <= h(theta) <= theta^2/4 and, where alpha and psi
+    are not negative, h(psi) - h(alpha) = theta omega(a) for some a between them.
     """
     q, P, theta, psi, *_ = balls
     alpha = psi - theta
@@ -199,15 +199,16 @@ def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
 
         H >= coercive I,   H >= rate diag(1, 1/M, (1 + radius)^2),   psi - theta in (0, pi),
 
-    and on the patch: E <= E0 < coercive radius^2/2, and psi at least ``drift`` away from the ends of
-    the interval, where
+    and on the patch: |xi| < radius, E <= E0 < coercive radius^2/2, and psi more than ``drift`` away
+    from the ends of the interval, where
 
         drift = E0 eps sqrt(2/coercive)/(2 M rate).
 
-    Then: E = 0 and dE = 0 at (1, 0, 0), so E >= coercive |xi|^2/2, and by strong convexity
-    2 rate E <= E_q^2 + M E_P^2 + E_theta^2/(1 + radius)^2 <= -E'.  |psi'| = 2 eps |E_psi|/(M (nu + 1))
-    <= (eps/M) |P| sqrt(E), so that psi moves by at most ``drift`` before the state leaves R, which
-    it therefore never does.  Hence E <= E0 e^(-2 rate tau) and xi -> 0, psi converges.
+    Then: E = 0 and dE = 0 at (1, 0, 0), so E >= coercive |xi|^2/2 with xi = (q - 1, P, theta), and
+    by strong convexity 2 rate E <= E_q^2 + M E_P^2 + E_theta^2/(1 + radius)^2 <= -E'.  |psi'| =
+    2 eps |E_psi|/(M (nu + 1)) <= (eps/M) |P| sqrt(E), so that psi moves by at most ``drift`` before
+    the state leaves R, which it therefore never does.  Hence E <= E0 e^(-2 rate tau), xi -> 0, and
+    psi converges.
     """
     M, box = whole("m", m, 2) - 1, patch.balls()
     psi, eps = box[3], box[4].abs_upper()
@@ -248,7 +249,8 @@ def _least_eigenvalue(psi, M=1):
     """Of diag(1, M, 1) G_psi, in floats: only used to choose constants."""
     g, omega = (float(ball) for ball in kernel(arb(psi)))
     root = np.diag([1, math.sqrt(M), 1])
-    return float(np.linalg.eigvalsh(root @ [[0.5, g, 0], [g, 0.5, omega], [0, omega, 0.5]] @ root)[0])
+    gram = [[0.5, g, 0], [g, 0.5, omega], [0, omega, 0.5]]  # order q, P, theta
+    return float(np.linalg.eigvalsh(root @ gram @ root)[0])
 
 
 # --- the whole way -------------------------------------------------------------------------------
@@ -295,13 +297,15 @@ def _basin_or_none(m, patch):
 
 @enclose.arithmetic()
 def _step_size(m, patch, reach):
-    """``reach`` over the largest row sum of |f'|, to 12 bits; less where theta crosses zero."""
+    """``reach`` over the largest row sum of |f'|, to 12 bits; less where theta comes near zero, so
+    that only one step, which takes the whole patch across, has a rough enclosure that reaches
+    over."""
     rates, _ = _terms(m, patch)
     speeds, norm = enclose.rates_and_norm(rates, patch.centre)
     h, theta, speed = reach / norm, patch.centre[2], speeds[2]
     width = 1.2 * float(patch.balls()[2].rad()) + 1e-6
     if theta > 0 and speed < 0:
-        before, after = (theta - width) / -speed, (theta + width) / -speed
-        h = min(h, before) if before > width else min(h, after)
+        before, across = 0.7 * (theta - width) / -speed, (theta + width) / -speed
+        h = min(h, before if theta > 3 * width else across)
     mantissa, exponent = math.frexp(h)
     return math.ldexp(math.ceil(mantissa * 4096) / 4096, exponent)

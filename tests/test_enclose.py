@@ -25,7 +25,8 @@ def many_digits():
 # name: (field, start, exact solution by mpmath numbers, time, steps)
 KNOWN = {
     "rotation": (lambda y: [y[1], -y[0]], (1.0, 0.25),
-                 lambda t, a, b: (a * mp.cos(t) + b * mp.sin(t), b * mp.cos(t) - a * mp.sin(t)), 4.0, 16),
+                 lambda t, a, b: (a * mp.cos(t) + b * mp.sin(t), b * mp.cos(t) - a * mp.sin(t)),
+                 4.0, 16),
     "logistic": (lambda y: [y[0] * (1 - y[0])], (0.125,),
                  lambda t, a: (a * mp.exp(t) / (1 - a + a * mp.exp(t)),), 6.0, 24),
     "square": (lambda y: [y[0] * y[0]], (0.5,), lambda t, a: (a / (1 - a * t),), 1.0, 8),
@@ -221,7 +222,8 @@ def test_a_step_beyond_a_pole_is_not_proved():
 
 def test_a_step_that_leaves_the_domain_is_not_proved():
     with pytest.raises(NotProved, match="leaves the domain"):
-        enclose.follow(KNOWN["rotation"][0], Patch.box((1.0, 0.0), 0.0), 0.5, rough=lambda b: b[1] > -0.1)
+        start = Patch.box((1.0, 0.0), 0.0)
+        enclose.follow(KNOWN["rotation"][0], start, 0.5, rough=lambda box: box[1] > -0.1)
 
 
 def test_a_number_that_is_not_finite_is_never_accepted():
@@ -256,9 +258,10 @@ def test_the_precision_is_given_back():
 
 
 OPERATIONS = {
-    "sum": lambda x, y: x + y, "plus ball": lambda x, y: x + arb(3), "difference": lambda x, y: x - y,
-    "from ball": lambda x, y: arb(2) - x, "from int": lambda x, y: 2 - x, "minus": lambda x, y: -x,
-    "product": lambda x, y: x * y, "times ball": lambda x, y: arb(3) * x, "ratio": lambda x, y: x / y,
+    "sum": lambda x, y: x + y, "plus ball": lambda x, y: x + arb(3),
+    "difference": lambda x, y: x - y, "from ball": lambda x, y: arb(2) - x,
+    "from int": lambda x, y: 2 - x, "minus": lambda x, y: -x, "product": lambda x, y: x * y,
+    "times ball": lambda x, y: arb(3) * x, "ratio": lambda x, y: x / y,
     "over ball": lambda x, y: x / arb(3), "root": lambda x, y: (x + 2).sqrt(),
     "sine": lambda x, y: x.sin_cos()[0], "cosine": lambda x, y: x.sin_cos()[1],
 }

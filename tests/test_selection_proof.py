@@ -19,7 +19,9 @@ from gaugelib.solve import solve
 
 EPS = 2.0**-10
 QUARTER = math.pi / 4
-states = st.tuples(st.floats(0.05, 1.2), st.floats(-0.5, 1.2), st.floats(-1.0, 1.0), st.floats(1.0, 2.0))
+states = st.tuples(
+    st.floats(0.05, 1.2), st.floats(-0.5, 1.2), st.floats(-1.0, 1.0), st.floats(1.0, 2.0)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -112,8 +114,8 @@ def test_the_starts_hold_the_duplicates_and_what_is_near(m, spread):
     if spread:
         assert patch.contains(start)
         for signs in np.ndindex(2, 2, 2, 2):
-            moved = [x + (2 * s - 1) * arb(spread) * 0.999 for x, s in zip(start, signs)] + start[4:]
-            assert patch.contains(moved)
+            moved = [x + (2 * s - 1) * arb(spread) * 0.999 for x, s in zip(start, signs)]
+            assert patch.contains(moved + start[4:])
         assert not patch.contains([start[0] + 1.01 * spread, *start[1:]])
     assert all(b.overlaps(s) for b, s in zip(patch.balls(), start))
 
@@ -136,7 +138,8 @@ def energy(q, P, theta, psi):
     return (q + P - 1) ** 2 / 4 + q * h(theta) + P * h(psi) - q * P * h(psi - theta)
 
 
-near = st.tuples(st.floats(0.7, 1.3), st.floats(-0.3, 0.3), st.floats(-0.3, 0.3), st.floats(0.5, 2.5))
+small = st.floats(-0.3, 0.3)
+near = st.tuples(st.floats(0.7, 1.3), small, small, st.floats(0.5, 2.5))
 
 
 @given(near, st.floats(0.0, 0.05))
@@ -210,7 +213,8 @@ def test_a_basin_has_the_constants_that_it_claims():
 
 @pytest.mark.parametrize("change, message", [
     ({"coercive": 0.0384}, "undecided"), ({"rate": 0.0384}, "undecided"),
-    ({"radius": 0.2}, "undecided"), ({"coercive": 1e-3}, "is not below"), ({"radius": 0.015}, "ball"),
+    ({"radius": 0.2}, "undecided"), ({"coercive": 1e-3}, "is not below"),
+    ({"radius": 0.015}, "ball"),
 ])
 def test_constants_that_are_too_good_are_refused(change, message):
     with pytest.raises(NotProved, match=message):
@@ -297,12 +301,12 @@ def test_stored_steps_hold_and_a_changed_digit_does_not(m):
 def test_the_script_bisects_what_it_cannot_prove_at_once(monkeypatch):
     names = runpy.run_path(ROOT / "full" / "selection-proof.py")
     monkeypatch.setitem(names["cover"].__globals__, "attempt",
-                        lambda m, phi, eps: [m, *phi, *eps, 1, 1.0, float(phi[1] - phi[0] < 0.3)])
+                        lambda m, phi, eps, steps: [m, *phi, *eps, 1, 1.0, phi[1] - phi[0] < 0.3])
     rows = names["cover"](0.0, 1.0)
     assert [row[1] for row in rows] == [0, 0.25, 0.5, 0.75]
     assert all(a[2] == b[1] for a, b in zip(rows, rows[1:]))
     monkeypatch.setitem(names["cover"].__globals__, "attempt",
-                        lambda m, phi, eps: [m, *phi, *eps, 1, 1.0, 0.0])
+                        lambda m, phi, eps, steps: [m, *phi, *eps, 1, 1.0, 0.0])
     assert len(names["cover"](0.0, 2.0**-12)) == 2
 
 
