@@ -95,8 +95,7 @@ class Patch:
     def _holds(self, shift, matrix, radius):
         """Whether shift + matrix v, |v_i| <= radius_i, certainly lies in the patch less its
         centre: in the coordinates of its frame, (frame^-1 shift)_i + (frame^-1 matrix v)_i."""
-        inverse = arb_mat(_exact(self.frame)).inv().tolist()
-        ends = _times(inverse, shift)
+        ends = _times(inverse := _inverse(self.frame), shift)
         if matrix:
             ends = _plus(ends, _times(_product(inverse, matrix), _symmetric(radius)))
         return all(abs(end) <= arb(float(r)) for end, r in zip(ends, self.radius, strict=True))
@@ -205,8 +204,16 @@ def coefficients(field, start, order):
     rows = [list(start)]
     for k in range(order):
         y = [arb_series(list(column), k + 1) for column in zip(*rows, strict=True)]
-        rows.append([_coefficient(rate, k) / (k + 1) for rate in field(y)])
+        rows.append([_coefficient(rate, k) / (k + 1) for rate in _rates(field, y)])
     return rows
+
+
+def _rates(field, y):
+    """The field; a division by a series that may vanish is a failed proof and not a crash."""
+    try:
+        return field(y)
+    except (ValueError, ZeroDivisionError) as failure:
+        raise NotProved(f"no series of the field: {failure}") from failure
 
 
 def _coefficient(series, k):
@@ -228,7 +235,7 @@ def jets(field, start, order):
             )
             for i in range(len(start))
         ]
-        rates = field(y)
+        rates = _rates(field, y)
         rows.append([_coefficient(rate.value, k) / (k + 1) for rate in rates])
         slopes.append([[_coefficient(s, k) / (k + 1) for s in rate.slopes] for rate in rates])
     return rows, slopes
@@ -314,6 +321,14 @@ def image(field, patch, h, order=ORDER, *, defect=None, rough=None):
     return shift, _product(turn, _exact(patch.frame))
 
 
+def _inverse(frame):
+    """The inverse of a matrix of floats; raises NotProved if it may be singular."""
+    try:
+        return arb_mat(_exact(frame)).inv().tolist()
+    except ZeroDivisionError:
+        raise NotProved("a frame is not certainly invertible") from None
+
+
 def _row_sums(matrix):
     return [sum((abs(x) for x in row), arb(0)) for row in matrix]
 
@@ -338,7 +353,7 @@ def guess(shift, matrix, radius, parameters=0):
     frame = np.array([[float(x.mid()) for x in row] for row in matrix])
     size = np.linalg.norm(frame[:n, :n], axis=0) * radius[:n]
     frame[:n, :n] = np.linalg.qr(frame[:n, :n][:, np.argsort(-size)])[0]
-    inverse = arb_mat(_exact(frame)).inv().tolist()
+    inverse = _inverse(frame)
     ends = _plus(
         _times(inverse, _minus(shift, _exact(centre))),
         _times(_product(inverse, matrix), _symmetric(radius)),

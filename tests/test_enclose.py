@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from gaugelib import enclose
+from gaugelib import certify, enclose
 from gaugelib.certify import NotProved
 from gaugelib.enclose import Patch
 
@@ -186,6 +186,14 @@ def test_a_field_known_up_to_a_defect_is_enclosed(push):
     assert not enclose.follow(field, patch, h).balls()[0].contains(ball(end))
 
 
+def test_the_rough_enclosure_has_room_for_the_defect():
+    """y' = e alone takes y as far as h |e| to both sides."""
+    box, = enclose.picard(lambda y: [y[0] * 0], [arb(0)], arb(1), lambda box: [arb(1)])
+    assert box.contains(certify.interval(-1, 1))
+    alone, = enclose.picard(lambda y: [y[0] * 0 + 1], [arb(0)], arb(1))
+    assert alone.contains(certify.interval(0, 1)) and not alone.contains(arb(-0.5))
+
+
 def test_a_defect_that_acts_through_another_coordinate_is_enclosed():
     """y0' = e, y1' = 4 y0 with |e| <= 1/8: y1 reaches 4 e h^2/2."""
     field = lambda y: [y[0] * 0, 4 * y[0]]  # noqa: E731
@@ -224,6 +232,15 @@ def test_a_step_that_leaves_the_domain_is_not_proved():
     with pytest.raises(NotProved, match="leaves the domain"):
         start = Patch.box((1.0, 0.0), 0.0)
         enclose.follow(KNOWN["rotation"][0], start, 0.5, rough=lambda box: box[1] > -0.1)
+
+
+def test_what_may_be_singular_is_not_proved():
+    with pytest.raises(NotProved, match="no series"):
+        with enclose.arithmetic():
+            enclose.coefficients(lambda y: [y[0] * 0 + 1 / (y[0] - 1)], [arb(1, 0.5)], 3)
+    flat = Patch((0.0, 0.0), np.ones((2, 2)), (1.0, 1.0))
+    with pytest.raises(NotProved, match="invertible"):
+        flat.contains([arb(0), arb(0)])
 
 
 def test_a_number_that_is_not_finite_is_never_accepted():

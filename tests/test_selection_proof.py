@@ -213,7 +213,8 @@ def test_a_basin_has_the_constants_that_it_claims():
 
 @pytest.mark.parametrize("change, message", [
     ({"coercive": 0.0384}, "undecided"), ({"rate": 0.0384}, "undecided"),
-    ({"radius": 0.2}, "undecided"), ({"coercive": 1e-3}, "is not below"),
+    ({"rate": 0.033, "radius": 0.035}, "undecided"), ({"radius": 0.2}, "undecided"),
+    ({"radius": 0.1}, "undecided"), ({"coercive": 1e-3}, "is not below"),
     ({"radius": 0.015}, "ball"),
 ])
 def test_constants_that_are_too_good_are_refused(change, message):
