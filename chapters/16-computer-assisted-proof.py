@@ -16,16 +16,17 @@
 # # A computer-assisted proof of selection
 #
 # Theorem 3.3 of {cite:t}`wang2026gauge` says that the designated student is selected *if $D$ is
-# large enough*, with a bound that has no numbers in it. {numref}`chapter-identical-neurons` computes
-# runs at $D=32$, and computed runs prove nothing. This chapter proves that they are right. After it
-# you know
+# large enough*, with a bound that has no numbers in it. {numref}`chapter-identical-neurons`
+# computes runs at $D=32$, and computed runs prove nothing. This chapter proves that they are right.
+# After it you know
 #
 # - how a computer proves a statement about an ODE: one step of a validated Taylor method, with the
 #   four lemmas it rests on;
 # - what is done about the kink of the kernel where the designated student crosses the teacher;
 # - how a proof about finite time becomes one about all times, with every constant a number;
-# - that selection is proved at $\phi=\pi/4$ for every $D\ge32$ and every $m$ from 2 to 16, for $m=2$
-#   also at every angle from $\pi/5$ to $\pi/2$, and at $D=1$; and where the method gives out.
+# - that selection is proved at $\phi=\pi/4$ for every $D\ge32$ and every $m$ from 2 to 16, for
+#   $m=2$ also at every angle from $\pi/4$ to $2\pi/3$, and at $D=1$; and where the method gives
+#   out.
 #
 # It runs for about 30 seconds on one core. The long runs are made by `full/selection-proof.py`;
 # this chapter reads its certificate and checks it.
@@ -82,11 +83,11 @@ MS = (2, 8)
 # ```
 #
 # ```{prf:proof}
-# In the original parameters the right-hand side is $a_i'=-w_i^\top T_i/D$, $w_i'=-a_iT_i/D$, which is
-# locally Lipschitz where no $w_i$ is zero, so solutions are unique there. Exchanging two redundant
-# students, or reflecting across the plane of $u$ and $s_0$, maps the solution to a solution with
-# the same start, hence to itself: redundant students stay equal, and all stay in the plane. What
-# is left are $q,P,\theta,\psi$, and {eq}`eq-proof-flow` is the flow of
+# In the original parameters the right-hand side is $a_i'=-w_i^\top T_i/D$, $w_i'=-a_iT_i/D$, which
+# is locally Lipschitz where no $w_i$ is zero, so solutions are unique there. Exchanging two
+# redundant students, or reflecting across the plane of $u$ and $s_0$, maps the solution to a
+# solution with the same start, hence to itself: redundant students stay equal, and all stay in the
+# plane. What is left are $q,P,\theta,\psi$, and {eq}`eq-proof-flow` is the flow of
 # {numref}`chapter-identical-neurons` with $\mu_\pm$ divided by $D$. For the redundant students
 # $\lvert w_j\rvert^2=a_j^2+D>0$ always; $w_k\ne0$ as long as $q>0$, which the enclosures
 # below show.
@@ -99,14 +100,15 @@ MS = (2, 8)
 # ## One validated step
 #
 # A *ball* is a midpoint and a radius; python-flint computes with balls so that the result contains
-# every value the operation can take {cite:p}`johansson2017`. To enclose the solutions of $y'=f(y)$ from
-# a set $X$ after a step $h$, four lemmas are enough; the method is Lohner's {cite:p}`lohner1987,tucker2011`.
+# every value the operation can take {cite:p}`johansson2017`. To enclose the solutions of $y'=f(y)$
+# from a set $X$ after a step $h$, four lemmas are enough; the method is Lohner's
+# {cite:p}`lohner1987,tucker2011`.
 #
 # ```{prf:lemma} Rough enclosure
 # :label: lem-rough
 #
-# If $x+[0,h]f(B)\subset B$ for a box $B$ and every $x\in X$, then solutions from $X$ exist and stay in
-# $B$ until $h$.
+# If $x+[0,h]f(B)\subset B$ for a box $B$ and every $x\in X$, then solutions from $X$ exist and stay
+# in $B$ until $h$.
 # ```
 #
 # ```{prf:proof}
@@ -117,16 +119,17 @@ MS = (2, 8)
 # ```{prf:lemma} Taylor's formula with remainder
 # :label: lem-taylor
 #
-# Let $\Phi_h(x)$ be the solution from $x$ at $h$ and $y_k(x)$ its $k$-th Taylor coefficient at $0$. Then
-# $\Phi_h(x)\in\sum_{k<n}y_k(x)h^k+y_n(B)h^n$ in every coordinate, and the Jacobian matrix
-# $\Phi_h'(x)\in\sum_{k<n}y_k'(x)h^k+y_n'(B)\,J\,h^n$, with $J=I+[-1,1](e^{Lh}-1)$ and $L$ a bound of the
-# row sums of $\lvert f'\rvert$ on $B$.
+# Let $\Phi_h(x)$ be the solution from $x$ at $h$ and $y_k(x)$ its $k$-th Taylor coefficient at $0$.
+# Then $\Phi_h(x)\in\sum_{k<n}y_k(x)h^k+y_n(B)h^n$ in every coordinate, and the Jacobian matrix
+# $\Phi_h'(x)\in\sum_{k<n}y_k'(x)h^k+y_n'(B)\,J\,h^n$, with $J=I+[-1,1](e^{Lh}-1)$ and $L$ a bound
+# of the row sums of $\lvert f'\rvert$ on $B$.
 # ```
 #
 # ```{prf:proof}
-# Lagrange's remainder is the $n$-th coefficient at some time between $0$ and $h$, that is,
-# $y_n$ at a point of $B$. Its derivative by $x$ is $y_n'(\Phi_\tau(x))\,\Phi_\tau'(x)$, and from
-# $(\Phi_\tau')'=f'(\Phi_\tau)\Phi_\tau'$ and Grönwall, $\lVert\Phi_\tau'-I\rVert_\infty\le e^{Lh}-1$.
+# Lagrange's remainder is the $n$-th coefficient at some time between $0$ and $h$, that is, $y_n$ at
+# a point of $B$. Its derivative by $x$ is $y_n'(\Phi_\tau(x))\,\Phi_\tau'(x)$, and from
+# $(\Phi_\tau')'=f'(\Phi_\tau)\Phi_\tau'$ and Grönwall, $\lVert\Phi_\tau'-I\rVert_\infty\le
+# e^{Lh}-1$.
 # ```
 #
 # The coefficients come from $(k+1)\,y_{k+1}=[f(y_0+\dots+y_kt^k)]_k$. Here is one step by hand, for
@@ -163,14 +166,14 @@ print("y(h) is enclosed:", by_hand.contains(true_logistic), "  with a radius bel
 # ### Sets that turn
 #
 # A single point is no use: after one step it is a set. If that set is put into a box after every
-# step, a rotation makes it grow without end, because a turned box does not fit into a box of its size
-# (*wrapping*). So we carry *patches* $X=\{c+Av:\lvert v_i\rvert\le r_i\}$.
+# step, a rotation makes it grow without end, because a turned box does not fit into a box of its
+# size (*wrapping*). So we carry *patches* $X=\{c+Av:\lvert v_i\rvert\le r_i\}$.
 #
 # ```{prf:lemma} Mean value
 # :label: lem-mean-value
 #
-# $\Phi_h(X)\subset\Phi_h(c)+\Phi_h'(\operatorname{box}X)\,A\,[-r,r]$, where $\operatorname{box}X\supset X$
-# and $\Phi_h'(\cdot)$ is an enclosure over this box.
+# $\Phi_h(X)\subset\Phi_h(c)+\Phi_h'(\operatorname{box}X)\,A\,[-r,r]$, where
+# $\operatorname{box}X\supset X$ and $\Phi_h'(\cdot)$ is an enclosure over this box.
 # ```
 #
 # ```{prf:proof}
@@ -178,8 +181,8 @@ print("y(h) is enclosed:", by_hand.contains(true_logistic), "  with a radius bel
 # ```
 #
 # The next patch has any centre and any invertible frame; we take the axes of the image by a QR
-# decomposition, the longest first. What is checked is only that the image, in the coordinates of the
-# new frame, lies within the new radii.
+# decomposition, the longest first. What is checked is only that the image, in the coordinates of
+# the new frame, lies within the new radii.
 
 # %%
 TURNS, N = 2 * math.pi, 32
@@ -216,7 +219,8 @@ print(f"one turn in {N} steps: the box has grown {grown['box']:.1f} times, the p
 # %% [markdown]
 # ### The kink
 #
-# The kernel is analytic on either side of zero but has a kink there: $g(\theta)=\frac12-\frac{\theta^2}4+
+# The kernel is analytic on either side of zero but has a kink there:
+# $g(\theta)=\frac12-\frac{\theta^2}4+
 # \frac{\lvert\theta\rvert^3}{6\pi}+\dots$ And $\theta$ crosses zero: the designated student turns past
 # the teacher and comes back. A Taylor method that steps across is wrong, and high order does
 # not help.
@@ -224,10 +228,11 @@ print(f"one turn in {N} steps: the box has grown {grown['box']:.1f} times, the p
 # ```{prf:lemma} Steps with a defect
 # :label: lem-defect
 #
-# Let the true right-hand side $F$ be locally Lipschitz and $\lvert F_i-f_i\rvert\le d_i$ on $B$, where
-# $x+[0,h](f(B)+[-d,d])\subset B$ for all $x\in X$. Then solutions of $y'=F(y)$ and of $y'=f(y)$ from
-# one start differ at $h$ by at most $h\,(d_i+aL_i)$ in the $i$-th coordinate, $a=e^{Lh}h\max_jd_j$, with
-# $L_i$ the $i$-th row sum of $\lvert f'\rvert$ on $B$ and $L$ the largest of them.
+# Let the true right-hand side $F$ be locally Lipschitz and $\lvert F_i-f_i\rvert\le d_i$ on $B$,
+# where $x+[0,h](f(B)+[-d,d])\subset B$ for all $x\in X$. Then solutions of $y'=F(y)$ and of
+# $y'=f(y)$ from one start differ at $h$ by at most $h\,(d_i+aL_i)$ in the $i$-th coordinate,
+# $a=e^{Lh}h\max_jd_j$, with $L_i$ the $i$-th row sum of $\lvert f'\rvert$ on $B$ and $L$ the
+# largest of them.
 # ```
 #
 # ```{prf:proof}
@@ -244,9 +249,9 @@ print(f"one turn in {N} steps: the box has grown {grown['box']:.1f} times, the p
 #    \tfrac{\lvert\theta\rvert^3}{3\pi},\qquad
 #    \lvert\omega_+-\omega_-\rvert=\tfrac1\pi\lvert\theta\sin\theta\rvert\le\tfrac{\theta^2}\pi. $$ (eq-proof-kink)
 #
-# So $d$ is zero unless the box reaches over zero, and of the order of the square of how far it does. One
-# step is made small enough to cross zero with the whole patch. The kink of $\alpha$ at $0$, where the
-# students start, is treated alike.
+# So $d$ is zero unless the box reaches over zero, and of the order of the square of how far it
+# does. One step is made small enough to cross zero with the whole patch. The kink of $\alpha$ at
+# $0$, where the students start, is treated alike.
 
 # %%
 rng = np.random.default_rng(16)
@@ -270,8 +275,8 @@ print(f"on the other side the error of θ' is at most {wrong:.3f} of its bound")
 # ## From the start into a neighbourhood of the teacher
 #
 # `full/selection-proof.py` makes steps of order 16 until the patch lies in a neighbourhood that the
-# next section describes, and stores every patch as floats, which are rational numbers. *How* it found them
-# does not matter. A certificate is checked step by step:
+# next section describes, and stores every patch as floats, which are rational numbers. *How* it
+# found them does not matter. A certificate is checked step by step:
 #
 # 1. the first patch contains the duplicate start and everything within $2^{-12}$;
 # 2. every patch is mapped into the next one.
@@ -338,6 +343,7 @@ def smaller(patch, part=0.99):
     return Patch(patch.centre, patch.frame, radius)
 
 
+# %%
 h, patches = tubes[2]
 few = range(4, len(h), 12)
 after_dark = [Patch(p.centre + [0, 0, 0, 0, 1e-6], p.frame, p.radius) for p in patches]
@@ -357,7 +363,7 @@ for name, found in nulls.items():
 # %% [markdown]
 # The tube and its width, for both $m$. The width is that of the box around the patch.
 
-# %% mystnb={"figure": {"caption": "The certificate at $D=32$, $\\phi=\\pi/4$. Left: centres of the patches for $m=2$ (thick) and $m=8$ (thin). Right: half widths of the boxes around them. Dotted: $\\theta$ crosses zero.", "name": "fig-proof-tube"}, "image": {"alt": "Left: q rises to one, P falls to zero, theta falls through zero and returns from below, psi stays constant; the curves of both widths are alike. Right, on a logarithmic scale: the half widths start at one millionth, grow by an order of magnitude or two until theta crosses zero, and then fall steadily, that of psi apart, which stays."}}
+# %% mystnb={"figure": {"caption": "The certificate at $D=32$, $\\phi=\\pi/4$. Left: centres of the patches for $m=2$ (thick) and $m=8$ (thin). Right: half widths of the boxes around them. Dotted: $\\theta$ crosses zero.", "name": "fig-proof-tube"}, "image": {"alt": "Left: q rises to one, P falls to zero, theta falls through zero and returns from below, psi stays constant; the curves of both widths are alike. Right, on a logarithmic scale: the half widths grow several times until theta has crossed zero and then fall steadily, that of psi apart, which stays."}}
 NAMES = ("q", "P", "θ", "ψ")
 fig, axes = figures.panels(1, 2, width=8.2, height=3.3)
 widths = {}
@@ -372,7 +378,7 @@ for m, line in zip(MS, (2.2, 0.9)):
         label = f"${name}$" if m == 2 else None
         axes[0].plot(tau, centre[:, k], label=label, **look)
         axes[1].plot(tau, widths[m][:, k], **look)
-    axes[1].axvline(crossing, color=figures.GUIDE, linestyle=":", linewidth=line)
+    axes[1].axvline(crossing, color=figures.GUIDE, linestyle=":", linewidth=1)
 figures.finish(axes[0], "fast time  τ", "centre", "(a) centres")
 figures.finish(axes[1], "fast time  τ", "half width", "(b) half widths", "y", legend=False)
 plt.show()
@@ -408,6 +414,7 @@ def reduced_states(run):
     return np.column_stack([run.q[:, 0], run.q[:, 1:].sum(axis=1), turn])
 
 
+# %%
 fraction, NEAR = {}, 0.1
 for m in MS:
     h, patches = tubes[m]
@@ -421,27 +428,28 @@ for m in MS:
     print(f"m = {m}: |v|/r below {NEAR:g}: " + ", ".join(
         f"{name} {fraction[m, name] < NEAR}" for name in ("LSODA", "DOP853")) +
         f";  largest from the corner {fraction[m, 'corner']:.3f}")
-off = inside(tubes[8][1], reduced_states(solve(flows.population(duplicates(8, 31.9, PHI)), tau)))
-print(f"null, D = 31.9: {off:.3g}")
+off = inside(tubes[8][1], reduced_states(solve(flows.population(duplicates(8, 8, PHI)), tau)))
+print(f"null, D = 8: {off:.3g}")
 
 # %% [markdown]
 # ## From there to the end of time
 #
-# No finite number of steps reaches $\tau=\infty$. Near the selected state $(q,P,\theta)=(1,0,0)$ the
-# loss takes over. Write $\xi=(q-1,P,\theta)$ and
+# No finite number of steps reaches $\tau=\infty$. Near the selected state $(q,P,\theta)=(1,0,0)$
+# the loss takes over. Write $\xi=(q-1,P,\theta)$ and
 #
 # $$ E=\tfrac14(q+P-1)^2+q\,h(\theta)+P\,[h(\psi)-q\,h(\alpha)],\qquad h=\tfrac12-g. $$
 #
 # ```{prf:theorem} A neighbourhood that cannot be left
 # :label: thm-proof-basin
 #
-# Let $R=\{\lvert\xi\rvert\le r\}\times[\psi_-,\psi_+]$ with $r<\frac12$ and $\psi,\alpha\in(0,\pi)$ on $R$, and let the Hessian of $E$
-# by $(q,P,\theta)$ satisfy on $R$
+# Let $R=\{\lvert\xi\rvert\le r\}\times[\psi_-,\psi_+]$ with $r<\frac12$ and $\psi,\alpha\in(0,\pi)$
+# on $R$, and let the Hessian of $E$ by $(q,P,\theta)$ satisfy on $R$
 #
 # $$ H\succeq\kappa I,\qquad H\succeq\lambda\,\mathrm{diag}(1,\tfrac1M,(1+r)^2). $$ (eq-proof-forms)
 #
 # If a solution is in $R$ at $\tau_0$ with $E\le E_0<\frac12\kappa r^2$ and $\psi$ farther than
-# $\Delta=\dfrac{\varepsilon}{M}\sqrt{\dfrac2\kappa}\,\dfrac{E_0}{2\lambda}$ from $\psi_\pm$, then it stays in $R$,
+# $\Delta=\dfrac{\varepsilon}{M}\sqrt{\dfrac2\kappa}\,\dfrac{E_0}{2\lambda}$ from $\psi_\pm$, then
+# it stays in $R$,
 #
 # $$ E(\tau)\le E_0\,e^{-2\lambda(\tau-\tau_0)},\qquad q\to1,\quad P\to0,\quad\theta\to0, $$
 #
@@ -449,21 +457,23 @@ print(f"null, D = 31.9: {off:.3g}")
 # ```
 #
 # ```{prf:proof}
-# $E$ and its gradient by $\xi$ vanish at $\xi=0$, so $E\ge\frac\kappa2\lvert\xi\rvert^2$ on $R$. With
-# $W=\mathrm{diag}(1,M,(1+r)^{-2})$, Taylor's formula from $\xi$ to $0$ gives
-# $0\ge E-\nabla E^\top\xi+\frac\lambda2\xi^\top W^{-1}\xi$, hence $2\lambda E\le\nabla E^\top W\nabla E$. The mobilities in
+# $E$ and its gradient by $\xi$ vanish at $\xi=0$, so $E\ge\frac\kappa2\lvert\xi\rvert^2$ on $R$.
+# With $W=\mathrm{diag}(1,M,(1+r)^{-2})$, Taylor's formula from $\xi$ to $0$ gives $0\ge E-\nabla
+# E^\top\xi+\frac\lambda2\xi^\top W^{-1}\xi$, hence $2\lambda E\le\nabla E^\top W\nabla E$. The
+# mobilities in
 # {eq}`eq-proof-flow` are $\mu\ge1$, $M\nu\ge M$ and $(\mu+1)/2q^2\ge(1+r)^{-2}$, so $-E'\ge2\lambda E$. And
-# $\psi'=-\frac{2\varepsilon}{M(\nu+1)}\partial_\psi E$ with $\lvert\partial_\psi E\rvert\le\lvert P\rvert\sqrt E\le\sqrt{2/\kappa}\,E$
-# ({prf:ref}`lem-local`). Up to the first exit from $R$, therefore, $\frac\kappa2\lvert\xi\rvert^2\le E\le E_0<\frac\kappa2r^2$
-# and $\psi$ has moved by at most $\Delta$: there is no exit. This is the paper's barrier lemma B.7
-# with numbers.
+# $\psi'=-\frac{2\varepsilon}{M(\nu+1)}\partial_\psi E$ with $\lvert\partial_\psi E\rvert\le\lvert
+# P\rvert\sqrt E\le\sqrt{2/\kappa}\,E$ ({prf:ref}`lem-local`). Up to the first exit from $R$,
+# therefore, $\frac\kappa2\lvert\xi\rvert^2\le E\le E_0<\frac\kappa2r^2$ and $\psi$ has moved by at
+# most $\Delta$: there is no exit. This is the paper's barrier lemma B.7 with numbers.
 # ```
 #
 # $E$ is $C^2$ across $\theta=0$, so the kink does no harm here. Both inequalities
 # {eq}`eq-proof-forms` are certified as in {numref}`chapter-early-advantage`: $R$ is bisected until on every box the
 # leading minors of $H-\kappa I$ and of the other form are positive balls. At $\xi=0$, $H$ is the
-# Gram matrix of {prf:ref}`prop-gram`; $\kappa$ is half its least eigenvalue $\lambda_{\min}$ and $r=\frac54\lambda_{\min}$ (our choice,
-# near the largest that can be certified); $\lambda$ is half the slow rate.
+# Gram matrix of {prf:ref}`prop-gram`; $\kappa$ is half its least eigenvalue $\lambda_{\min}$ and
+# $r=\frac54\lambda_{\min}$ (our choice, near the largest that can be certified); $\lambda$ is half
+# the slow rate.
 
 # %%
 basins = {m: selection.basin(m, tubes[m][1][-1]) for m in MS}
@@ -476,11 +486,12 @@ for m, found in basins.items():
 
 # %% [markdown]
 # With {prf:ref}`thm-proof-basin` on the last patch, {prf:ref}`thm-selection-proved` is proved: all
-# starts in the first patch are in the last one at $\tau_0$, and from there everything converges; and
-# $q_j=P/M$.
+# starts in the first patch are in the last one at $\tau_0$, and from there everything converges;
+# and $q_j=P/M$.
 #
-# What does it refuse? Constants that are too good, a patch from the middle of the tube, and linear neurons, whose Gram
-# matrix has the eigenvalue zero: their Hessian is positive definite nowhere near the selected state.
+# What does it refuse? Constants that are too good, a patch from the middle of the tube, and linear
+# neurons, whose Gram matrix has the eigenvalue zero: their Hessian is positive definite nowhere
+# near the selected state.
 
 
 # %%
@@ -543,8 +554,8 @@ print(f"run below the bound at {len(later)} times: {below};  120 later: loss {ru
 # ## More than one point
 #
 # $\varepsilon=D^{-2}$ is a coordinate of the patch that does not move. So nothing prevents us from
-# starting with $\varepsilon\in[0,2^{-10}]$: *one* tube then holds the flows of all $D\ge32$, with the limit
-# $D=\infty$ among them. In the same way a patch may start as the segment
+# starting with $\varepsilon\in[0,2^{-10}]$: *one* tube then holds the flows of all $D\ge32$, with
+# the limit $D=\infty$ among them. In the same way a patch may start as the segment
 # $\theta=\psi=\phi\in[\phi_-,\phi_+]$.
 #
 # ```{prf:theorem} Selection without "large enough", computer-assisted
@@ -553,14 +564,14 @@ print(f"run below the bound at {len(later)} times: {below};  120 later: loss {ru
 # From the duplicate start, $q_k\to1$, $s_k\to u$ and $q_j\to0$ for $j\ne k$, in each of the cases
 #
 # 1. $\phi=\pi/4$, $2\le m\le16$, every $D\ge32$;
-# 2. $m=2$, every $\phi\in[\pi/5,\pi/2]$, every $D\ge32$;
+# 2. $m=2$, every $\phi\in[\pi/4,2\pi/3]$, every $D\ge32$;
 # 3. $m=2$, $\phi=\pi/4$, $D=1,2,4,8,16$.
 # ```
 #
-# For these $m$ and $\phi$ the constant $D_0(m)=Am^{\nu/2}$ of Theorem 3.3 may be replaced by 32. The
-# second case goes beyond the $\phi\le\pi/3$ of the paper. The proof is the run of the script: for
-# every row of its tables it has found tube and neighbourhood, as above, and the table
-# holds only what was found. We run a sample again.
+# For these $m$ and $\phi$ the constant $D_0(m)=Am^{\nu/2}$ of Theorem 3.3 may be replaced by 32.
+# The second case goes beyond the $\phi\le\pi/3$ of the paper. The proof is the run of the script:
+# for every row of its tables it has found tube and neighbourhood, as above, and the table holds
+# only what was found. We run a sample again.
 
 # %%
 COLUMNS = ("m", "low", "high", "eps_low", "eps_high", "steps", "tau", "rate")
@@ -575,9 +586,9 @@ print(f"proved: {proved['width'].sum()} of {len(proved['width'])} rows")
 whole = [bool(rows["eps_low"].max() <= 0 and rows["eps_high"].min() >= 2.0**-10)
          for rows in (width, angle)]
 joined = bool(np.all(angle["low"][1:] == angle["high"][:-1]))
-ends = bool(arb(angle["low"][0]) < arb.pi() / 5 and arb(angle["high"][-1]) > arb.pi() / 2)
+ends = bool(arb(angle["low"][0]) < arb.pi() / 4 and arb(angle["high"][-1]) > 2 * arb.pi() / 3)
 print(f"angles, m = 2: {proved['angle'].sum()} of {len(proved['angle'])} intervals proved, "
-      f"{angle['steps'].sum():.0f} steps; no gap: {joined}; [π/5, π/2] inside: {ends}; "
+      f"{angle['steps'].sum():.0f} steps; no gap: {joined}; [π/4, 2π/3] inside: {ends}; "
       f"all D ≥ 32: {all(whole)}")
 
 # %%
@@ -607,11 +618,11 @@ for name, k in picked:
     print(f"{name:10} m = {row['m']:.0f}, φ in [{phi[0]:.4f}, {phi[1]:.4f}], 1/D² in [{eps[0]:.4f}, "
           f"{eps[1]:.4f}]: proved again, to τ = {found.tau[-1]:.1f}")
 
-# %% mystnb={"figure": {"caption": "What is proved. (a) $m=2$, all $D\\ge32$: for every interval of $\\phi$ the time $\\tau_0$ at which the tube is in the neighbourhood. (b) Final redundant angle of runs with $m=2$, $\\phi=\\pi/4$ to $\\tau=10^4$ (line); squares: selection proved, crosses: attempts that failed.", "name": "fig-proof-range"}, "image": {"alt": "Left: a falling staircase of short segments from pi over five to pi over two. Right: the final angle of the redundant student over D on a logarithmic axis; it is zero below a threshold under one, then rises steeply and levels off; squares from one upwards, crosses below."}}
+# %% mystnb={"figure": {"caption": "What is proved. (a) $m=2$, all $D\\ge32$: for every interval of $\\phi$ the time $\\tau_0$ at which the tube is in the neighbourhood. (b) Final redundant angle of runs with $m=2$, $\\phi=\\pi/4$ to $\\tau=10^4$ (line); squares: selection proved, crosses: attempts that failed.", "name": "fig-proof-range"}, "image": {"alt": "Left: a falling staircase of short segments from pi over four to two pi over three. Right: the final angle of the redundant student over D on a logarithmic axis; it is zero below a threshold under one, then rises steeply and levels off; squares from one upwards, crosses below."}}
 fig, axes = figures.panels(1, 2, width=8.2, height=3.2)
 for low, high, tau in zip(angle["low"], angle["high"], angle["tau"]):
     axes[0].plot((low, high), (tau, tau), color=figures.BLUE, linewidth=2.2, solid_capstyle="butt")
-for x, text in ((np.pi / 5, "π/5"), (np.pi / 4, "π/4"), (np.pi / 3, "π/3"), (np.pi / 2, "π/2")):
+for x, text in ((PHI, "π/4"), (np.pi / 3, "π/3"), (np.pi / 2, "π/2"), (2 * np.pi / 3, "2π/3")):
     axes[0].axvline(x, color=figures.GUIDE, linestyle=":", linewidth=1)
     axes[0].annotate(text, (x, angle["tau"].max()), xytext=(3, -2), textcoords="offset points",
                      color=figures.GUIDE_TEXT, fontsize=8.5)
@@ -627,28 +638,30 @@ plt.show()
 
 # %%
 print("φ from      to        intervals   τ0 at the left end and at the right end")
-for low, high in ((np.pi / 5, np.pi / 4), (np.pi / 4, np.pi / 3), (np.pi / 3, np.pi / 2)):
+for low, high in ((PHI, np.pi / 3), (np.pi / 3, np.pi / 2), (np.pi / 2, 2 * np.pi / 3)):
     at = (angle["high"] > low) & (angle["low"] < high)
     print(f"{low:.4f}   {high:.4f}{at.sum():12d}   {angle['tau'][at][0]:8.2f}{angle['tau'][at][-1]:10.2f}")
 
 # %% [markdown]
 # ## Where it resists
 #
-# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt fails, although computed runs are selected there,
-#   with $\psi$ near {glue:text}`proof-lost-psi` at the end: the redundant student turns to the teacher too. A
-#   small $\lambda_{\min}\approx\psi^3/3\pi$ makes everything that the proof needs small: the ball has a radius
-#   of the order of $\lambda_{\min}$, the loss must be below the order of $\lambda_{\min}^3$, and the time to get there
-#   is of the order of $1/\lambda_{\min}$. Before that the patch has grown too large for the box around it. Where
-#   selection is lost ({numref}`fig-proof-range`), $\psi\to0$ and $\lambda_{\min}\to0$, so nothing of this kind
-#   can reach that value of $D$.
-# - *Small angles*, for the same reason: the intervals of $\phi$ would have to shrink like a power of $\phi$.
-# - *Wide networks.* The step is limited by $hL<1$ with $L$ of the order of $M$, so the work grows like $m$;
-#   16 is no limit, but all $m$ at once are out of reach of this method. A uniform statement
-#   needs the paper's analysis.
-# - *Starts that are not symmetric.* For $m=2$ the first patch holds an open set of pairs of students in the plane
-#   with the imbalances $\pm D$. For $m>2$ it holds only redundant students that are equal; {numref}`chapter-perturbed-neurons`
-#   shows why more cannot be had from this neighbourhood: the Gram matrix of all single students is
-#   nearly singular.
+# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt fails, although computed runs are
+#   selected there, with $\psi$ near {glue:text}`proof-lost-psi` at the end: the redundant student
+#   turns to the teacher too. A small $\lambda_{\min}\approx\psi^3/3\pi$ makes everything that the
+#   proof needs small: the ball has a radius of the order of $\lambda_{\min}$, the loss must be
+#   below the order of $\lambda_{\min}^3$, and the time to get there is of the order of
+#   $1/\lambda_{\min}$. Before that the patch has grown too large for the box around it. Where
+#   selection is lost ({numref}`fig-proof-range`), $\psi\to0$ and $\lambda_{\min}\to0$, so nothing
+#   of this kind can reach that value of $D$.
+# - *Small angles*, for the same reason: the intervals of $\phi$ would have to shrink like a power
+#   of $\phi$.
+# - *Wide networks.* The step is limited by $hL<1$ with $L$ of the order of $M$, so the work grows
+#   like $m$; 16 is no limit, but all $m$ at once are out of reach of this method. A uniform
+#   statement needs the paper's analysis.
+# - *Starts that are not symmetric.* For $m=2$ the first patch holds an open set of pairs of
+#   students in the plane with the imbalances $\pm D$. For $m>2$ it holds only redundant students
+#   that are equal; {numref}`chapter-perturbed-neurons` shows why more cannot be had from this
+#   neighbourhood: the Gram matrix of all single students is nearly singular.
 # - *Everything else* in the book: samples, steps of gradient descent, two teachers.
 #
 # ## What has to be trusted
@@ -656,8 +669,8 @@ for low, high in ((np.pi / 5, np.pi / 4), (np.pi / 4, np.pi / 3), (np.pi / 3, np
 # That {eq}`eq-proof-flow` is the flow (proved above, and compared with two independent
 # descriptions); that the program does what the lemmas say; Arb, through python-flint; and Python's
 # floats only in so far as they are rational numbers that are copied and compared exactly. No result
-# of a float operation enters: centres, frames, radii, steps and constants may be anything, because all
-# that is claimed of them is checked with balls. The code is short enough to be read:
+# of a float operation enters: centres, frames, radii, steps and constants may be anything, because
+# all that is claimed of them is checked with balls. The code is short enough to be read:
 
 
 # %%
@@ -683,8 +696,8 @@ print(f"validated steps {steps_code}, flow and neighbourhood {flow_code}, bisect
       "lines of code, with the guesses")
 
 # %% [markdown]
-# Its tests let it prove what is known (rotations, the logistic equation, poles), check that exact solutions are
-# enclosed, and break it on purpose.
+# Its tests let it prove what is known (rotations, the logistic equation, poles), check that exact
+# solutions are enclosed, and break it on purpose.
 #
 # ## Exercises
 #
@@ -692,17 +705,18 @@ print(f"validated steps {steps_code}, flow and neighbourhood {flow_code}, bisect
 # which factor does it grow as $N\to\infty$? Compare with {numref}`fig-proof-wrapping`.
 #
 # ```{dropdown} Solution of 1
-# A square turned by the angle $\beta$ fits into one that is $\cos\beta+\sin\beta$ times as large. With
-# $\beta=2\pi/N$, $(\cos\beta+\sin\beta)^N\to e^{2\pi}\approx535$. More steps make it worse.
+# A square turned by the angle $\beta$ fits into one that is $\cos\beta+\sin\beta$ times as large.
+# With $\beta=2\pi/N$, $(\cos\beta+\sin\beta)^N\to e^{2\pi}\approx535$. More steps make it worse.
 # ```
 #
-# **2.** Where in {prf:ref}`lem-defect` is it used that $F$ is locally Lipschitz? Is the right-hand side
-# of {eq}`eq-proof-flow` differentiable at $\theta=0$?
+# **2.** Where in {prf:ref}`lem-defect` is it used that $F$ is locally Lipschitz? Is the right-hand
+# side of {eq}`eq-proof-flow` differentiable at $\theta=0$?
 #
 # ```{dropdown} Solution of 2
-# For the existence and uniqueness in $B$: Picard's iteration must contract. And it is
-# continuously differentiable: $g_\pm$ agree at $0$ up to the second derivative, $\omega_\pm$ up to the first. Its second derivative jumps, so that
-# no method gains more than order three by a step across $0$ that does not know of it.
+# For the existence and uniqueness in $B$: Picard's iteration must contract. And it is continuously
+# differentiable: $g_\pm$ agree at $0$ up to the second derivative, $\omega_\pm$ up to the first.
+# Its second derivative jumps, so that no method gains more than order three by a step across $0$
+# that does not know of it.
 # ```
 #
 # **3.** Improve the neighbourhood: which $\kappa$ and $r$ allow the largest $E_0$?
@@ -714,8 +728,9 @@ print(f"validated steps {steps_code}, flow and neighbourhood {flow_code}, bisect
 #         found = refused(2, last, radius=times * least, coercive=part * least)
 #         print(part, times, part * least * (times * least) ** 2 / 2, found)
 # ```
-# The last patch was made for $\frac12$ and $\frac54$, so that smaller products are refused because of
-# its loss. A larger product shortens the tube by a step or two only, for the loss falls like $e^{-2\lambda\tau}$.
+# The last patch was made for $\frac12$ and $\frac54$, so that smaller products are refused because
+# of its loss. A larger product shortens the tube by a step or two only, for the loss falls like
+# $e^{-2\lambda\tau}$.
 # ````
 #
 # **4.** How large may the set of starts be? Double the spread until the proof fails.
@@ -733,8 +748,9 @@ print(f"validated steps {steps_code}, flow and neighbourhood {flow_code}, bisect
 #
 # ## The ledger
 #
-# The claims below are ours. Statements that are proved hold or do not; the only tolerance is that the solvers stay
-# within a tenth of the radii of the tube, which are some hundred times what the solvers miss.
+# The claims below are ours. Statements that are proved hold or do not; the only tolerance is that
+# the solvers stay within a tenth of the radii of the tube, which are some hundred times what the
+# solvers miss.
 
 # %%
 compare = claims.compare

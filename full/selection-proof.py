@@ -1,6 +1,6 @@
 """Computer-assisted proofs of selection among duplicates (chapter 16).
 
-    make full                                      about 25 minutes on one core
+    make full                                      about 20 minutes on one core
     .venv/bin/python full/selection-proof.py       the same
 
 Writes data/selection-proof.npz after every proof and goes on where it stopped.
@@ -13,7 +13,7 @@ Writes data/selection-proof.npz after every proof and goes on where it stopped.
         rows m, phi_low, phi_high, eps_low, eps_high, steps, tau, rate: all duplicates of m students
         with phi and 1/D^2 in these closed intervals are selected, proved in so many steps to tau,
         after which the loss decays like exp(-2 rate tau).  rate = 0: not proved; the attempt
-        ended at tau.  The rows of "angle" cover [pi/5, pi/2] for m = 2 and D >= 32.
+        ended at tau.  The rows of "angle" cover [pi/4, 2 pi/3] for m = 2 and D >= 32.
 """
 
 import math
@@ -32,7 +32,7 @@ TARGET = Path(__file__).parents[1] / "data" / "selection-proof.npz"
 ORDER, REACH, SPREAD = 16, 0.5, 1.01 * 2.0**-12
 TUBES, WIDTHS, DS = (2, 8), tuple(range(2, 17)), (32, 16, 8, 4, 2, 1, 0.9, 0.8)
 STRONG = (0.0, 2.0**-10)  # all D >= 32
-EDGES = [k / 256 for k in range(160, 404)]  # from below pi/5 to above pi/2
+EDGES = [k / 256 for k in range(201, 538)]  # from below pi/4 to above 2 pi/3
 NARROWEST = 2.0**-13
 
 

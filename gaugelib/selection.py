@@ -297,15 +297,17 @@ def _basin_or_none(m, patch):
 
 @enclose.arithmetic()
 def _step_size(m, patch, reach):
-    """``reach`` over the largest row sum of |f'|, to 12 bits; less where theta comes near zero, so
-    that only one step, which takes the whole patch across, has a rough enclosure that reaches
-    over."""
+    """``reach`` over the largest row sum of |f'|, to 12 bits; less where a rough enclosure would
+    reach over a kink: one step only takes the whole patch across theta = 0, and the first ones are
+    short if psi falls so fast that boxes of theta and psi overlap."""
     rates, _ = _terms(m, patch)
-    speeds, norm = enclose.rates_and_norm(rates, patch.centre)
-    h, theta, speed = reach / norm, patch.centre[2], speeds[2]
-    width = 1.2 * float(patch.balls()[2].rad()) + 1e-6
+    (_, _, speed, turn, _), norm = enclose.rates_and_norm(rates, patch.centre)
+    h, (_, _, theta, psi, _) = reach / norm, patch.centre
+    margin = 1.2 * float(patch.balls()[2].rad()) + 1e-6
     if theta > 0 and speed < 0:
-        before, across = 0.7 * (theta - width) / -speed, (theta + width) / -speed
-        h = min(h, before if theta > 3 * width else across)
+        before, across = 0.7 * (theta - margin) / -speed, (theta + margin) / -speed
+        h = min(h, before if theta > 3 * margin else across)
+    if turn * h < -1e-3:
+        h = min(h, max(0.7 * (psi - theta), 10 * margin) / -turn)
     mantissa, exponent = math.frexp(h)
     return math.ldexp(math.ceil(mantissa * 4096) / 4096, exponent)
