@@ -472,7 +472,7 @@ print(f"null, D = 8: {off:.3g}")
 # {eq}`eq-proof-forms` are certified as in {numref}`chapter-early-advantage`: $R$ is bisected until on every box the
 # leading minors of $H-\kappa I$ and of the other form are positive balls. At $\xi=0$, $H$ is the
 # Gram matrix of {prf:ref}`prop-gram`; $\kappa$ is half its least eigenvalue $\lambda_{\min}$ and
-# $r=\frac54\lambda_{\min}$ (our choice, near the largest that can be certified); $\lambda$ is half
+# $r=\min(\frac54\lambda_{\min},0.15)$ (our choice, near the largest that is certified); $\lambda$ is half
 # the slow rate.
 
 # %%
@@ -602,6 +602,7 @@ for k, one in enumerate(strong["eps_low"]):
           f"{turned[DK]:15.4f}{least:14.2e}")
 lost = [x for x, good in zip(turned, proved["imbalance"]) if not good]
 glue("proof-lost", " and ".join(f"{x:g}" for x in lost), display=False)
+glue("proof-steps", f"{strong['steps'][~proved['imbalance']].min():.0f}", display=False)
 glue("proof-lost-psi", " and ".join(f"{turned[x]:.3f}" for x in lost), display=False)
 
 # %%
@@ -645,14 +646,13 @@ for low, high in ((PHI, np.pi / 3), (np.pi / 3, np.pi / 2), (np.pi / 2, 2 * np.p
 # %% [markdown]
 # ## Where it resists
 #
-# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt fails, although computed runs are
-#   selected there, with $\psi$ near {glue:text}`proof-lost-psi` at the end: the redundant student
-#   turns to the teacher too. A small $\lambda_{\min}\approx\psi^3/3\pi$ makes everything that the
-#   proof needs small: the ball has a radius of the order of $\lambda_{\min}$, the loss must be
-#   below the order of $\lambda_{\min}^3$, and the time to get there is of the order of
-#   $1/\lambda_{\min}$. Before that the patch has grown too large for the box around it. Where
-#   selection is lost ({numref}`fig-proof-range`), $\psi\to0$ and $\lambda_{\min}\to0$, so nothing
-#   of this kind can reach that value of $D$.
+# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt ends after {glue:text}`proof-steps` steps, although the
+#   computed run is selected, with $\psi$ near {glue:text}`proof-lost-psi` at the end: the redundant student turns
+#   to the teacher too. A small $\lambda_{\min}\approx\psi^3/3\pi$ makes everything small that the proof needs: the
+#   ball has a radius of the order of $\lambda_{\min}$, the loss must be below the order of
+#   $\lambda_{\min}^3$, and the time to get there is of the order of $1/\lambda_{\min}$. More steps go farther, but
+#   where selection is lost ({numref}`fig-proof-range`) $\psi\to0$ and $\lambda_{\min}\to0$, so nothing of this
+#   kind can reach that value of $D$.
 # - *Small angles*, for the same reason: the intervals of $\phi$ would have to shrink like a power
 #   of $\phi$.
 # - *Wide networks.* The step is limited by $hL<1$ with $L$ of the order of $M$, so the work grows

@@ -213,7 +213,7 @@ def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
     M, box = whole("m", m, 2) - 1, patch.balls()
     psi, eps = box[3], box[4].abs_upper()
     least = _least_eigenvalue(float(psi.mid()))
-    radius = 1.25 * least if radius is None else scalar_in("radius", radius, 0, 0.5)
+    radius = min(1.25 * least, 0.15) if radius is None else scalar_in("radius", radius, 0, 0.5)
     coercive = least / 2 if coercive is None else scalar_in("coercive", coercive, 0, 0.5)
     away = [x.abs_upper() for x in (box[0] - 1, box[1], box[2])]
     if not sum((x * x for x in away), arb(0)) < arb(radius) ** 2:
