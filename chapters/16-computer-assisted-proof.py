@@ -25,8 +25,8 @@
 # - what is done about the kink of the kernel where the designated student crosses the teacher;
 # - how a proof about finite time becomes one about all times, with every constant a number;
 # - that selection is proved at $\phi=\pi/4$ for every $D\ge32$ and every $m$ from 2 to 16, for
-#   $m=2$ also at every angle from $\pi/4$ to $2\pi/3$, and at $D=1$; and where the method gives
-#   out.
+#   $m=2$ also at every angle from $\pi/4$ to $2\pi/3$, and down to $D=0.9$; and where the
+#   method gives out.
 #
 # It runs for about 30 seconds on one core. The long runs are made by `full/selection-proof.py`;
 # this chapter reads its certificate and checks it.
@@ -34,6 +34,7 @@
 # %%
 import inspect
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -195,7 +196,8 @@ for _ in range(N):
     box = Patch.box([float(ball.mid()) for ball in balls], radius)
     boxes.append(box)
     patches.append(patch)
-grown = {name: sets[-1].radius.max() / 0.0625 for name, sets in (("box", boxes), ("patch", patches))}
+last_ones = {"box": boxes[-1], "patch": patches[-1]}
+grown = {name: one.radius.max() / 0.0625 for name, one in last_ones.items()}
 
 # %% mystnb={"figure": {"caption": "A square carried around a circle, $x'=-y$, $y'=x$, in 32 validated steps, every fourth shown. Left: put into a box after every step. Right: as a patch.", "name": "fig-proof-wrapping"}, "image": {"alt": "Two panels with the unit circle. Left, upright squares along the circle that grow steadily and become very large after one turn. Right, small squares of one size that turn with the circle."}}
 fig, axes = figures.panels(1, 2, width=7.6, height=3.7)
@@ -281,7 +283,8 @@ print(f"on the other side the error of θ' is at most {wrong:.3f} of its bound")
 # 1. the first patch contains the duplicate start and everything within $2^{-12}$;
 # 2. every patch is mapped into the next one.
 #
-# For $m=2$ we check all steps, for $m=8$ a seeded sample.
+# The script checked every step when it made it. Here we check all of them for $m=2$, and a seeded
+# sample for $m=8$.
 
 
 # %%
@@ -316,8 +319,7 @@ for m in MS:
 # A patch is convex, so it contains all of the starts if it contains the sixteen corners.
 #
 # A check that cannot fail is no check. The same steps are tried with one student more, with another
-# imbalance, with $\omega$ replaced by that of a linear neuron, and with the next patch one per cent
-# smaller in its least certain direction.
+# imbalance, with linear neurons in place of ReLUs, and with the next patch one per cent smaller.
 
 
 # %%
@@ -387,7 +389,8 @@ plt.show()
 for m in MS:
     h, patches = tubes[m]
     k = int(np.argmax([p.centre[2] < 0 for p in patches]))
-    print(f"m = {m}: θ = 0 is crossed in step {k} of length {h[k - 1]:.1e}; half widths of (q, P, θ, ψ)")
+    print(f"m = {m}: θ = 0 is crossed in step {k} of length {h[k - 1]:.1e}; half widths of "
+          "(q, P, θ, ψ)")
     for name, row in (("start", 0), ("largest", None), ("end", -1)):
         values = widths[m].max(axis=0) if row is None else widths[m][row]
         print(f"    {name:8}" + "".join(f"{x:10.1e}" for x in values))
@@ -481,8 +484,9 @@ for m, found in basins.items():
     low, high = found.psi
     print(f"m = {m}: r = {found.radius:.4f}, κ = {found.coercive:.5f}, λ = {found.rate:.5f}; "
           f"{found.boxes} boxes")
-    print(f"       E0 = {float(found.loss):.3e} < κr²/2 = {found.coercive * found.radius**2 / 2:.3e};"
-          f"   Δ = {float(found.drift):.2e};   ψ stays in [{low:.5f}, {high:.5f}]")
+    allowed = found.coercive * found.radius**2 / 2
+    print(f"       E0 = {float(found.loss):.3e} < κr²/2 = {allowed:.3e};   Δ = "
+          f"{float(found.drift):.2e};   ψ stays in [{low:.5f}, {high:.5f}]")
 
 # %% [markdown]
 # With {prf:ref}`thm-proof-basin` on the last patch, {prf:ref}`thm-selection-proved` is proved: all
@@ -546,7 +550,8 @@ plt.show()
 
 # %%
 below = bool(np.all(run.loss[1:] <= bound))
-print(f"half axes of the shadow: {', '.join(f'{x:.4f}' for x in np.sqrt(axis))}; r = {found.radius:.4f}")
+half_axes = ", ".join(f"{x:.4f}" for x in np.sqrt(axis))
+print(f"half axes of the shadow: {half_axes}; r = {found.radius:.4f}")
 print(f"run below the bound at {len(later)} times: {below};  120 later: loss {run.loss[-1]:.2e}, "
       f"bound {bound[-1]:.2e}")
 
@@ -565,7 +570,7 @@ print(f"run below the bound at {len(later)} times: {below};  120 later: loss {ru
 #
 # 1. $\phi=\pi/4$, $2\le m\le16$, every $D\ge32$;
 # 2. $m=2$, every $\phi\in[\pi/4,2\pi/3]$, every $D\ge32$;
-# 3. $m=2$, $\phi=\pi/4$, $D=1,2,4,8,16$.
+# 3. $m=2$, $\phi=\pi/4$, $D=0.9,1,2,4,8,16$.
 # ```
 #
 # For these $m$ and $\phi$ the constant $D_0(m)=Am^{\nu/2}$ of Theorem 3.3 may be replaced by 32.
@@ -588,8 +593,8 @@ whole = [bool(rows["eps_low"].max() <= 0 and rows["eps_high"].min() >= 2.0**-10)
 joined = bool(np.all(angle["low"][1:] == angle["high"][:-1]))
 ends = bool(arb(angle["low"][0]) < arb.pi() / 4 and arb(angle["high"][-1]) > 2 * arb.pi() / 3)
 print(f"angles, m = 2: {proved['angle'].sum()} of {len(proved['angle'])} intervals proved, "
-      f"{angle['steps'].sum():.0f} steps; no gap: {joined}; [π/4, 2π/3] inside: {ends}; "
-      f"all D ≥ 32: {all(whole)}")
+      f"{angle['steps'].sum():.0f} steps;\n"
+      f"no gap: {joined}; [π/4, 2π/3] inside: {ends}; all D ≥ 32: {all(whole)}")
 
 # %%
 print("m = 2, φ = π/4:   D    proved   steps       τ   ψ at τ = 10⁴   λ_min there")
@@ -600,6 +605,9 @@ for k, one in enumerate(strong["eps_low"]):
     least = float(np.linalg.eigvalsh(kernel.gram(turned[DK]))[0])
     print(f"{DK:20g}{proved['imbalance'][k]!s:>9}{strong['steps'][k]:8.0f}{strong['tau'][k]:8.1f}"
           f"{turned[DK]:15.4f}{least:14.2e}")
+held = all(Fraction(low) * Fraction(f"{x:g}") ** 2 <= 1 <= Fraction(high) * Fraction(f"{x:g}") ** 2
+           for low, high, x in zip(strong["eps_low"], strong["eps_high"], turned))
+print("the intervals contain 1/D² of these decimal D:", held)
 lost = [x for x, good in zip(turned, proved["imbalance"]) if not good]
 glue("proof-lost", " and ".join(f"{x:g}" for x in lost), display=False)
 glue("proof-steps", f"{strong['steps'][~proved['imbalance']].min():.0f}", display=False)
@@ -616,10 +624,10 @@ for name, k in picked:
     start = selection.duplicate_starts(int(row["m"]), phi, eps)
     found = selection.prove(int(row["m"]), start)
     again.append(found.basin.rate > 0)
-    print(f"{name:10} m = {row['m']:.0f}, φ in [{phi[0]:.4f}, {phi[1]:.4f}], 1/D² in [{eps[0]:.4f}, "
-          f"{eps[1]:.4f}]: proved again, to τ = {found.tau[-1]:.1f}")
+    print(f"{name:10} m = {row['m']:.0f}, φ in [{phi[0]:.4f}, {phi[1]:.4f}], 1/D² in "
+          f"[{eps[0]:.4f}, {eps[1]:.4f}]: again, to τ = {found.tau[-1]:.1f}")
 
-# %% mystnb={"figure": {"caption": "What is proved. (a) $m=2$, all $D\\ge32$: for every interval of $\\phi$ the time $\\tau_0$ at which the tube is in the neighbourhood. (b) Final redundant angle of runs with $m=2$, $\\phi=\\pi/4$ to $\\tau=10^4$ (line); squares: selection proved, crosses: attempts that failed.", "name": "fig-proof-range"}, "image": {"alt": "Left: a falling staircase of short segments from pi over four to two pi over three. Right: the final angle of the redundant student over D on a logarithmic axis; it is zero below a threshold under one, then rises steeply and levels off; squares from one upwards, crosses below."}}
+# %% mystnb={"figure": {"caption": "What is proved. (a) $m=2$, all $D\\ge32$: for every interval of $\\phi$ the time $\\tau_0$ at which the tube is in the neighbourhood. (b) Final redundant angle of runs with $m=2$, $\\phi=\\pi/4$ to $\\tau=10^4$ (line); squares: selection proved, cross: not proved.", "name": "fig-proof-range"}, "image": {"alt": "Left: a falling staircase of short segments from pi over four to two pi over three. Right: the final angle of the redundant student over D on a logarithmic axis; it is zero below a threshold under one, then rises steeply and levels off; squares on the rise and beyond it, a cross near its foot."}}
 fig, axes = figures.panels(1, 2, width=8.2, height=3.2)
 for low, high, tau in zip(angle["low"], angle["high"], angle["tau"]):
     axes[0].plot((low, high), (tau, tau), color=figures.BLUE, linewidth=2.2, solid_capstyle="butt")
@@ -641,7 +649,8 @@ plt.show()
 print("φ from      to        intervals   τ0 at the left end and at the right end")
 for low, high in ((PHI, np.pi / 3), (np.pi / 3, np.pi / 2), (np.pi / 2, 2 * np.pi / 3)):
     at = (angle["high"] > low) & (angle["low"] < high)
-    print(f"{low:.4f}   {high:.4f}{at.sum():12d}   {angle['tau'][at][0]:8.2f}{angle['tau'][at][-1]:10.2f}")
+    first, *_, end = angle["tau"][at]
+    print(f"{low:.4f}   {high:.4f}{at.sum():12d}   {first:8.2f}{end:10.2f}")
 
 # %% [markdown]
 # ## Where it resists
@@ -660,7 +669,7 @@ for low, high in ((PHI, np.pi / 3), (np.pi / 3, np.pi / 2), (np.pi / 2, 2 * np.p
 #   statement needs the paper's analysis.
 # - *Starts that are not symmetric.* For $m=2$ the first patch holds an open set of pairs of
 #   students in the plane with the imbalances $\pm D$. For $m>2$ it holds only redundant students
-#   that are equal; {numref}`chapter-perturbed-neurons` shows why more cannot be had from this
+#   that are equal; {numref}`chapter-perturbed` shows why more cannot be had from this
 #   neighbourhood: the Gram matrix of all single students is nearly singular.
 # - *Everything else* in the book: samples, steps of gradient descent, two teachers.
 #
@@ -784,6 +793,6 @@ rows += [
     compare("B16-weak", "proved for D = " + ", ".join(
             f"{x:g}" for x, good in zip(turned, proved["imbalance"]) if good) + "; not for "
             + ", ".join(f"{x:g}" for x, good in zip(turned, proved["imbalance"]) if not good),
-            holds=all(good for x, good in zip(turned, proved["imbalance"]) if x >= 1)),
+            holds=held and all(good for x, good in zip(turned, proved["imbalance"]) if x >= 0.9)),
 ]
 claims.report(rows)
