@@ -76,7 +76,7 @@ def both(seed, pair):
 
 def main():
     names, kinds = ("steps", "parted", "q"), (np.int16, np.float32, np.float32)
-    found = store.load(TARGET, steps=(None, SEEDS), parted=(None, SEEDS), q=(None, SEEDS, 8))
+    found = store.load(TARGET, steps=("done", SEEDS), parted=("done", SEEDS), q=("done", SEEDS, 8))
     stored = {name: list(found.get(name, [])) for name in names}
     for pair in tqdm(PAIRS[len(stored["q"]) :]):
         rows = zip(*Parallel()(delayed(both)(seed, pair) for seed in range(SEEDS)), strict=True)

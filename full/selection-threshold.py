@@ -108,7 +108,7 @@ def threshold(m, phi):
 
 def main():
     count = len(WIDTHS)
-    rows = list(store.load(TARGET, phi=(None,), m=(count,), D0=(None, count)).get("D0", []))
+    rows = list(store.load(TARGET, phi=("done",), m=(count,), D0=("done", count)).get("D0", []))
     for phi in tqdm(ANGLES[len(rows) :]):
         rows.append(np.array(Parallel()(delayed(threshold)(m, phi) for m in WIDTHS)))
         store.save(TARGET, phi=np.array(ANGLES[: len(rows)]), m=np.array(WIDTHS), D0=np.array(rows))

@@ -54,7 +54,7 @@ def block(n):
 
 def main():
     one = (SEEDS, len(DS), len(OWNERS))
-    two, one = (None, *one, 2), (None, *one)
+    two, one = ("done", *one, 2), ("done", *one)
     found = store.load(TARGET, angle=two, miss=two, rest=one, loss=one)
     stored = {name: list(found.get(name, [])) for name in NAMES}
     for n in tqdm(range(len(stored["loss"]), BLOCKS), total=BLOCKS, initial=len(stored["loss"])):

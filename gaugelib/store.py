@@ -13,8 +13,8 @@ def load(path, *, gaps=(), **shapes):
     ----------
     path : of a .npz file
     gaps : names of arrays in which NaN stands for what is not computed yet
-    **shapes : the shape each array must have; a first length of None is free, but the same for
-        all such arrays: how many parts are done
+    **shapes : the shape each array must have; a first length that is a word, such as "done", is
+        free, but the same for all arrays with that word
 
     Raises
     ------
@@ -27,14 +27,15 @@ def load(path, *, gaps=(), **shapes):
     if not set(stored) <= set(shapes):
         raise ValueError(f"{path} must hold {', '.join(shapes)}, got {', '.join(stored)}")
     for name, array in stored.items():
-        free = shapes[name][0] is None
+        free = isinstance(shapes[name][0], str)
         if array.ndim == 0 or array.shape[free:] != shapes[name][free:]:
             raise ValueError(f"{path}: {name} must have shape {shapes[name]}, got {array.shape}")
         if name not in gaps and np.isnan(array).any():
             raise ValueError(f"{path}: {name} must have no NaN, got {np.isnan(array).sum()}")
-    done = {len(array) for name, array in stored.items() if shapes[name][0] is None}
-    if len(done) > 1:
-        raise ValueError(f"{path}: all arrays must hold as many parts, got {sorted(done)}")
+    lengths = {(shapes[name][0], len(array)) for name, array in stored.items()}
+    words = [word for word, _ in lengths]
+    if len(set(words)) < len(words):
+        raise ValueError(f"{path}: arrays must be of one length, got {sorted(map(str, lengths))}")
     return stored
 
 

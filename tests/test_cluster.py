@@ -30,6 +30,11 @@ NAMES = {  # what one job of the script is called, where it writes, and a smalle
         "TARGET",
         {"ANGLES": (np.pi / 4,), "WIDTHS": (2, 4)},
     ),
+    "full/selection-proof.py": (
+        "attempt",
+        "TARGET",
+        {"TUBES": (), "WIDTHS": (), "DS": (), "EDGES": [0.9, 0.9001]},
+    ),
     "full/assignment-threshold.py": ("both", "TARGET", {"PAIRS": ((0, 3),), "SEEDS": 1}),
 }
 
