@@ -14,7 +14,7 @@ def finite(name, value):
         array = array.astype(float, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {_first_bad(value, array)}")
     return array
 

@@ -11,6 +11,7 @@ one direction are crossed at once, and are one sample here.
 """
 
 import cmath
+from collections import deque
 from dataclasses import dataclass
 from operator import mul
 
@@ -26,7 +27,8 @@ ORDER = 20  # of the Taylor series, at most
 TINY = 1e-17  # what the last terms of a series change in a w, relative to |a||w| and the teacher
 ON_LINE = 1e-14  # |w.x| / |w||x| of a sample that has just been met
 ON_RAY = 1e-14  # rad; samples whose directions are no farther apart are met together
-SHORTEST = 1e-13  # steps of fast time that are shorter than this, many in a row, are a failure
+SHORTEST = 1e-13  # fast time in which no more than MANY events a student may happen
+MANY = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +96,8 @@ class _Path:
         n = copies.size
         self.D, self.N, self.copies = flow.problem.D, N, copies.astype(float).tolist()
         self.target = float(np.abs(samples.teacher.b).max())
-        self.t, self.reach, self.short = 0.0, 0.1, 0
-        self.crossings, self.slides = [], []
+        self.t, self.reach = 0.0, 0.1
+        self.crossings, self.slides, self.latest = [], [], deque(maxlen=MANY * n)
         self.a, self.w = flow.state0[:n].tolist(), flow.state0[n:].view(complex).tolist()
         self.met = [None] * n  # the sample that line i has just met, and the order of that root
         self.stuck, self.since = [None] * n, [0.0] * n  # the sample it slides on, and from when
@@ -138,9 +140,6 @@ class _Path:
         a, w, T = self._series()
         watched = self._watched(a, w, T)
         step, event = _first_root(watched, min(longest, self.reach))
-        self.short = self.short + 1 if step < SHORTEST and event else 0
-        if self.short > 50:
-            raise SolverError(f"empirical: no way on from tau = {self.t:.17g}")
         self.reach = max(4 * step, self.reach / 4) if event else 2 * self.reach
         self.t = self.t + step
         self.a = [_value(series, step) for series in a]
@@ -148,6 +147,13 @@ class _Path:
         self.met = [m if step == 0 else None for m in self.met]
         if event:
             self._meet(*event)
+            self._check_progress()
+
+    def _check_progress(self):
+        """Lines that meet their samples again and again without end have no way on."""
+        self.latest.append(self.t)
+        if len(self.latest) == self.latest.maxlen and self.t - self.latest[0] < SHORTEST:
+            raise SolverError(f"empirical: no way on from tau = {self.t:.17g}")
 
     def _series(self):
         """Taylor series of a and w (stuck students slide) and of T with no sliding, in tau."""
@@ -203,7 +209,7 @@ class _Path:
                     drop = self.met[i][1]
                 elif series[0] < ON_LINE * abs(z) * abs(self.w[i]):
                     if series[0] < -ON_LINE * abs(z) * abs(self.w[i]):
-                        raise SolverError(f"empirical: sample missed before tau = {self.t:g}")
+                        raise SolverError(f"empirical: w{i} is 0 or missed a sample at {self.t:g}")
                     drop = 1
                 if any(series[drop:]):  # else the line is at rest: nothing is active
                     found.append((series[drop:], (i, n, None)))

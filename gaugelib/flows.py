@@ -18,11 +18,12 @@ from operator import mul
 import numpy as np
 
 from gaugelib import gauge, kernel
-from gaugelib.checks import finite, instance
-from gaugelib.problem import Problem
+from gaugelib.checks import finite, instance, representable, vectors
+from gaugelib.problem import Problem, Teacher
 from gaugelib.samples import FEW, Samples
 
 TWO_PI = 2 * math.pi
+LEAST, LARGEST = 1e-150, 1e150  # lengths of input weights: their squares are floats
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Flow:
     rates : (n, k) states -> (n, 2, m): dissipation of the loss per unit of fast time by
         coefficient change (0) and direction change (1) of each student (5)
     jacobian : (tau, y) -> (k, k), where known in closed form
+    units : (k,) or one, what absolute tolerances of the coordinates are multiples of
     """
 
     problem: Problem
@@ -49,6 +51,7 @@ class Flow:
     read: Callable
     rates: Callable
     jacobian: Callable | None = None
+    units: np.ndarray | float = 1.0
 
     def starting(self, state):
         """The same flow from another state, of the same shape."""
@@ -329,8 +332,8 @@ def population(problem):
         return _network_loss(q, s, teacher)
 
     return replace(
-        _original(problem, "population", np.arange(m), lambda a, w: force(a, w, teacher), losses),
-        jacobian=lambda tau, y: -hessian(y[:m], y[m:].reshape(m, d), teacher) / D,
+        _original(problem, "population", np.arange(m), lambda a, w: _force(a, w, teacher), losses),
+        jacobian=lambda tau, y: -_hessian(y[:m], y[m:].reshape(m, d), teacher) / D,
     )
 
 
@@ -402,7 +405,7 @@ def _original(problem, label, classes, force, losses):
     d, D = problem.d, problem.D
     first = np.unique(classes, return_index=True)[1]
     n = first.size
-    a0, w0 = (parameter[first] for parameter in problem.weights())
+    a0, w0 = _students(*(parameter[first] for parameter in problem.weights()), problem.teacher)
     names = [f"a{i}" for i in range(n)] + [f"w{i},{c}" for i in range(n) for c in range(d)]
 
     def rhs(tau, y):
@@ -436,7 +439,19 @@ def _original(problem, label, classes, force, losses):
         rhs=rhs,
         read=read,
         rates=rates,
+        units=_units(problem, first, d),
     )
+
+
+def _units(problem, first, d):
+    """The sizes of a and |w| where q = 1: in their units, errors of (a, w) are errors of q and s.
+
+    Where |delta| is large, one of the sizes is far below 1.
+    """
+    delta = problem.students.delta[first]
+    big = np.sqrt(gauge.mu(1, delta) / 2 + np.abs(delta) / 2)
+    a, r = np.where(delta >= 0, (big, 1 / big), (1 / big, big))
+    return np.concatenate([a, np.repeat(r, d)])
 
 
 def _network_loss(q, s, teacher):
@@ -449,8 +464,26 @@ def _network_loss(q, s, teacher):
 def force(a, w, teacher):
     """T_i = sum_j a_j G(w_i, w_j) - sum_k b_k G(w_i, u_k): a (m,), w (m, d) -> (m, d).
 
-    In the plane by sorted angles, O(m log m); elsewhere over all pairs.
+    In the plane by sorted angles, O(m log m); elsewhere over all pairs.  Raises ValueError unless
+    each |w_i| is in [1e-150, 1e150].
     """
+    a, w = _students(a, w, teacher)
+    return representable("force", lambda: _force(a, w, teacher))
+
+
+def _students(a, w, teacher):
+    """a (m,) and w (m, d) as float arrays; raises if they have no force of this teacher."""
+    a, w, d = finite("a", a), vectors("w", w), instance("teacher", teacher, Teacher).u.shape[1]
+    if a.ndim != 1 or a.size == 0 or w.shape != (a.size, d):
+        raise ValueError(f"a must be (m >= 1,) and w (m, {d}), got shapes {a.shape} and {w.shape}")
+    squares = np.einsum("ij,ij->i", w, w)
+    if squares.min() < LEAST**2 or squares.max() > LARGEST**2:
+        raise ValueError(f"|w_i| must be in [{LEAST:g}, {LARGEST:g}], got w = {w!r}")
+    return a, w
+
+
+def _force(a, w, teacher):
+    """:func:`force` as the flows call it, without checks."""
     if w.shape[1] == 2:
         return _force_plane(a, w, teacher)
     return _force_pairs(a, w, teacher)
@@ -529,7 +562,15 @@ def hessian(a, w, teacher):
         a_i w_j : a_j G(w_j, w_i)                                      j != i;  T_i + a_i w_i/2
         w_i w_j : a_i a_j [(pi - alpha) I + sin alpha (s_i s_j^T + n_ij n_ji^T)] / (2 pi)   j != i
         w_i w_i : a_i^2 I/2 + sum_j a_i c_j |v_j| sin alpha (I - s s^T + n n^T) / (2 pi |w_i|)
+
+    Raises as :func:`force`.
     """
+    a, w = _students(a, w, teacher)
+    return representable("hessian", lambda: _hessian(a, w, teacher))
+
+
+def _hessian(a, w, teacher):
+    """:func:`hessian` as the flows call it, without checks."""
     m, d = w.shape
     c, v = _sources(a, w, teacher)
     r, x = _unit_rows(v)

@@ -9,6 +9,7 @@ all else is drawn in the colour of the text.
 import html
 import json
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,13 +121,13 @@ def slider(name, controls, cursor, x, x_axis, panels):
 
     Parameters
     ----------
-    name : prefix of the element ids, unique in its page
+    name : prefix of the element ids, unique in its page: a letter, then letters, digits, - and _
     controls : k controls; the shape (n_1, ..., n_k) of every series counts their positions
     cursor : a Control with one text for each point
     x : (points,) positions on ``x_axis``, common to all frames
     panels : what is drawn
     """
-    x = finite("x", x)
+    x, name = finite("x", x), _element_id(name)
     shape = tuple(len(control.texts) for control in controls)
     for panel in panels:
         for series in panel.series:
@@ -439,7 +440,14 @@ def row(cells, attributes=""):
 
 
 def table(headings, rows, label):
-    """HTML of a table that scrolls sideways where it must; ``label`` describes it."""
+    """HTML of a table that scrolls sideways where it must; ``label`` describes it.
+
+    ``rows`` : from :func:`row`, with a cell for each heading
+    """
+    rows = list(rows)
+    for line in rows:
+        if line.count("<td>") != len(headings):
+            raise ValueError(f"a row needs {len(headings)} cells, got {line!r}")
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in headings)
     return (
         f'<div class="wide-table" tabindex="0" role="region" aria-label="{html.escape(label)}">'
@@ -453,8 +461,10 @@ def filter_table(name, headings, lines, filters, *, label, unit):
 
     The search knows no case and one minus sign, and looks into the ids of the lines as well.
     ``filters`` names what ``Line.words`` hold; the choices are the words in order of appearance.
-    ``label`` describes the table, ``unit`` is what its lines are called ("claims").
+    ``label`` describes the table, ``unit`` is what its lines are called ("claims"), ``name`` is as
+    in :func:`slider`.
     """
+    name = _element_id(name)
     for line in lines:
         if len(line.cells) != len(headings) or len(line.words) != len(filters):
             raise ValueError(
@@ -472,6 +482,7 @@ def filter_table(name, headings, lines, filters, *, label, unit):
         )
         for line in lines
     ]
+    script = _FILTER_SCRIPT.replace("UNIT", _in_template(unit)).replace('"NAME"', f'"{name}"')
     return (
         f'<div class="filter" id="{name}"><div class="filter-controls" role="group" '
         f'aria-label="Filter" hidden>{choices}'
@@ -481,8 +492,20 @@ def filter_table(name, headings, lines, filters, *, label, unit):
         "<noscript><p>The filter needs JavaScript; this is the whole table.</p></noscript>"
         f'<p role="status" aria-live="polite">{len(lines)} of {len(lines)} {html.escape(unit)}</p>'
         f"{table(headings, body, label)}"
-        f"<script>{_FILTER_SCRIPT.replace('NAME', name).replace('UNIT', unit)}</script></div>"
+        f"<script>{script}</script></div>"
     )
+
+
+def _element_id(name):
+    """``name``, which needs no escape in HTML, CSS and JavaScript."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][\w-]*", name, re.A):
+        raise ValueError(f"name must be a letter, then letters, digits, - and _, got {name!r}")
+    return name
+
+
+def _in_template(text):
+    """Text for a template literal of JavaScript: it ends neither the literal nor the script."""
+    return re.sub(r"[\\`$<]", lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def _choice(id, label, words):

@@ -81,7 +81,7 @@ def gram(psi):
 
     They add [u.x]_+, 1{u.x>0} e.x with e normal to u, and [s.x]_+ with s at the angle psi in
     [0, pi] from u.  It is the Hessian of the loss there; its least eigenvalue
-    1/2 - sqrt(g^2 + omega^2) is positive in (0, pi) and zero at both ends.
+    1/2 - sqrt(g^2 + omega^2) is zero at psi = 0 and positive in (0, pi].
     """
     if np.ndim(psi) or not 0 <= finite("psi", psi) <= np.pi:
         raise ValueError(f"psi must be an angle in [0, pi], got {psi!r}")

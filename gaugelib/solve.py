@@ -41,7 +41,8 @@ def solve(flow, tau, rtol=RTOL, atol=ATOL, *, method="LSODA", until=None):
 
     Parameters
     ----------
-    rtol, atol : in [1e-13, 1) and (0, 1)
+    rtol, atol : in [1e-13, 1) and (0, 1); a coordinate's absolute tolerance is atol times its
+        unit in ``flow.units``
     method : "LSODA" (with the flow's Jacobian where it has one) or "DOP853"
     until : state -> number, optional.  The trajectory ends at the first :func:`crossing` of it,
         whose time becomes the last entry of ``tau``; without a crossing it ends where ``tau`` does.
@@ -123,7 +124,7 @@ def _lsoda(flow, y0, tau, rtol, atol):
             tau,
             tfirst=True,
             rtol=rtol,
-            atol=atol,
+            atol=atol * flow.units,
             Dfun=flow.jacobian,
             mxstep=MAX_STEPS,
             full_output=True,
@@ -141,7 +142,7 @@ def _dop853(flow, y0, tau, rtol, atol):
             raise SolverError(f"{flow.label}: rates not finite at tau = {t:g}")
         return rates
 
-    solver = DOP853(rhs, tau[0], y0, tau[1], rtol=rtol, atol=atol)
+    solver = DOP853(rhs, tau[0], y0, tau[1], rtol=rtol, atol=atol * flow.units)
     states = [np.array(y0, dtype=float)]
     for bound in tau[1:]:
         solver.t_bound, solver.status = bound, "running"

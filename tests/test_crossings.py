@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from gaugelib import crossings, flows
-from gaugelib.problem import Problem, Students, Teacher, duplicates
+from gaugelib.problem import Problem, Students, Teacher, duplicates, plane_direction
 from gaugelib.solve import SolverError, euler, rk4
 
 PHI = np.pi / 4
@@ -150,6 +150,73 @@ def test_a_start_on_a_sample_goes_the_way_of_the_rates():
         run = euler(flows.empirical(problem, X), 1e-4, 20000, every=1000)
         assert (exact.crossings[:1] == 0).sum() == met
         assert np.abs(exact.trajectory.state[1:] - run.state[[1, 20]]).max() < 2e-4
+
+
+def one_student(alpha):
+    students = Students([0.5], plane_direction(np.array([alpha])), 2.0)
+    return Problem(Teacher(np.ones(1), np.eye(2)[:1]), students, 2.0)
+
+
+@pytest.mark.parametrize("ahead", [1e-9, 1e-11, 1e-13])
+def test_a_sample_just_ahead_of_a_line_is_met_when_the_line_gets_there(ahead):
+    """Sooner in proportion, and not at once; the other samples lie far from the line."""
+    others = [[0.6, 0.8], [0.5, 0.9]]
+    near, far = (
+        crossings.follow(one_student(np.pi / 2), [[1.0, -e], *others], [0, 0.1]).crossings[0]
+        for e in (ahead, 1e-6)
+    )
+    assert near / far == pytest.approx(ahead / 1e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_line_may_start_on_a_sample_in_any_direction(side):
+    """The product is then a rounding error of either sign."""
+    for alpha in np.random.default_rng(0).uniform(-3, 3, 60):
+        across = side * plane_direction(alpha + np.pi / 2)
+        X = np.vstack([0.3 * across, samples(1, 3)])
+        problem = one_student(alpha)
+        exact = crossings.follow(problem, X, [0, 0.1]).trajectory
+        run = euler(flows.empirical(problem, X), 1e-3, 100, every=100)
+        assert np.abs(run.state[-1] - exact.state[-1]).max() < 1e-3
+
+
+PULLED_BOTH_WAYS = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([-5.0, 5.0])
+
+
+def test_a_line_that_begins_to_slide_beside_its_sample_is_put_on_it():
+    X, y = PULLED_BOTH_WAYS
+    exact = crossings.follow(one_student(np.pi / 2 - 5e-15), X, np.arange(6) / 100, y)
+    assert exact.trajectory.s[0, 0] @ X[0] > 4e-15 and exact.slides[0, 0] == 0
+    assert np.abs(exact.trajectory.s[1:, 0] @ X[0]).max() < 1e-16
+
+
+def test_a_slide_that_has_not_ended_ends_with_the_record():
+    problem, X, y = random_case(3)
+    start, end = crossings.follow(problem, X, [0, 20], y).slides[0]
+    middle = (start + end) / 2
+    (cut,) = crossings.follow(problem, X, [0, middle], y).slides
+    assert cut == pytest.approx([start, middle], abs=1e-12)
+
+
+def test_between_crossings_a_series_goes_far(monkeypatch):
+    roots, steps = crossings._first_root, []
+    monkeypatch.setattr(crossings, "_first_root", lambda *a: steps.append(1) or roots(*a))
+    exact = crossings.follow(duplicates(3, 8, PHI), samples(0, 5), [0, 20])
+    assert len(exact.crossings) == 1 and len(steps) < 25
+
+
+def test_lines_that_meet_their_samples_without_end_are_reported():
+    """Three lines and two samples whose labels pull them both ways."""
+    s = plane_direction(np.array([-1.79, 2.83, -1.06]))
+    students = Students([0.4, -0.8, 0.6], s, [2.7, -2.2, 2.8])
+    problem = Problem(Teacher(np.ones(1), np.eye(2)[:1]), students, 3.0)
+    with pytest.raises(SolverError, match="empirical: no way on from tau = 0.108492"):
+        crossings.follow(problem, [[1, -2], [-2, -1]], [0, 1], [6.0, -5.9])
+
+
+def test_a_student_that_shrinks_to_nothing_along_its_sample_is_reported():
+    with pytest.raises(SolverError, match="w0 is 0 or missed a sample at 0.351"):
+        crossings.follow(duplicates(2, 1, PHI), np.ones((1, 2)), [0, 1], [-0.7])
 
 
 def test_states_are_those_of_the_symmetric_flow():

@@ -302,13 +302,41 @@ def test_the_tail_rate_is_the_least_eigenvalue_of_the_reduced_flow_at_rest(m, D,
     assert tail_rate(m, psi, D) == pytest.approx(measured.min(), abs=1e-6 * m)
 
 
+def precise_tail_rate(m, psi, D):
+    """The least root of the characteristic polynomial at many digits, from below by Newton."""
+    with mp.workdps(700):
+        psi, D = mp.mpf(psi), mp.mpf(D)
+        g = (mp.sin(psi) + (mp.pi - psi) * mp.cos(psi)) / (2 * mp.pi)
+        omega = (mp.pi - psi) * mp.sin(psi) / (2 * mp.pi)
+        x, z = mp.sqrt(1 + 4 / D**2), m - 1
+        y, fourth = (x + 1) / 2, mp.mpf(1) / 4
+        c2, c0 = (x + y + z) / 2, x * y * z * (fourth - g**2 - omega**2) / 2
+        c1 = x * y / 4 + x * z * (fourth - g**2) + y * z * (fourth - omega**2)
+        rate, step = mp.mpf(0), mp.mpf(1)
+        while abs(step) > mp.mpf(10) ** -30 * rate:
+            value = ((rate - c2) * rate + c1) * rate - c0
+            step = -value / ((3 * rate - 2 * c2) * rate + c1)
+            rate += step
+        return float(rate)
+
+
+@pytest.mark.parametrize("m", [2, 3, 50, 10**9])
+@pytest.mark.parametrize("psi", [1e-90, 1e-12, 1e-5, 0.1, PI / 4, 1.9, 3.1415])
+def test_the_tail_rate_keeps_its_digits_at_any_imbalance_and_angle(m, psi):
+    for D in (1e-250, 1e-8, 0.3, 2.0, 32.0, 1e12, 1e200):
+        assert tail_rate(m, psi, D) == pytest.approx(precise_tail_rate(m, psi, D), rel=2e-14)
+    assert tail_rate(m, psi) == pytest.approx(tail_rate(m, psi, 1e200), rel=2e-15)
+
+
 @pytest.mark.parametrize("bad", [-0.1, 3.2, np.nan, [0.1, 0.2], "a"])
 def test_the_gram_matrix_belongs_to_one_angle(bad):
     with pytest.raises(ValueError, match="psi must be"):
         gram(bad)
 
 
-@pytest.mark.parametrize(("m", "psi", "D"), [(1, 1, 1), (2, 0, 1), (2, PI, 1), (2, 1, 0)])
+@pytest.mark.parametrize(
+    ("m", "psi", "D"), [(1, 1, 1), (2, 0, 1), (2, 1e-101, 1), (2, PI, 1), (2, 1, 0), (2, 1, 1e-301)]
+)
 def test_the_tail_rate_names_what_is_out_of_range(m, psi, D):
     with pytest.raises(ValueError, match="must be"):
         tail_rate(m, psi, D)

@@ -13,6 +13,10 @@ from gaugelib.solve import solve
 
 PHI = np.pi / 4
 
+TWO_TEACHERS = Problem(
+    Teacher(np.ones(2), np.eye(2)), Students(np.ones(2), np.eye(2)[[0, 0]], 1.0), 1.0
+)
+
 
 def unit(x):
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
@@ -143,6 +147,49 @@ def test_forces_are_right_to_rounding_at_tiny_angles_and_near_opposite(apart, d)
     a, w = np.array([1.0, -0.7, 0.4, 1.3]), np.array([[0.1], [3.0], [1.0], [0.5]]) * v[:4]
     teacher = Teacher(np.array([1.0, 0.8]), unit(v[4:]))
     assert np.abs(flows.force(a, w, teacher) - precise_force(a, w, teacher)).max() < 4e-15
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_forces_are_right_for_students_exactly_across_their_teacher(zero):
+    """A first coordinate of 0 has no sign of its own."""
+    w = np.array([[zero, 1.0], [zero, -2.0], [1.0, zero], [-1.0, zero]])
+    teacher = TWO_TEACHERS.teacher
+    a = np.array([1.0, -0.7, 0.4, 0.3])
+    assert np.abs(flows.force(a, w, teacher) - precise_force(a, w, teacher)).max() < 4e-15
+
+
+BOTH_DERIVATIVES = pytest.mark.parametrize("compute", [flows.force, flows.hessian])
+
+
+@BOTH_DERIVATIVES
+def test_forces_take_lists_and_whole_numbers(compute):
+    teacher = TWO_TEACHERS.teacher
+    expected = compute(np.array([1.0, 2.0]), np.array([[1.0, 0.0], [1.0, 2.0]]), teacher)
+    assert np.array_equal(compute([1, 2], [[1, 0], [1, 2]], teacher), expected)
+
+
+@BOTH_DERIVATIVES
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"w": [[1.0, 0, 0], [0, 0, 0]]}, r"\|w_i\| must be in"),
+        ({"w": [[1.0, 0, 0], [0, 1e-151, 0]]}, r"\|w_i\| must be in \[1e-150, 1e\+150\]"),
+        ({"w": [[1.0, 0, 0], [0, 1e151, 0]]}, r"\|w_i\| must be in \[1e-150, 1e\+150\]"),
+        ({"w": [[1.0, 0, 0], [0, np.nan, 0]]}, "w must be finite"),
+        ({"w": "x"}, "w must be an array of real numbers"),
+        ({"w": [[1.0, 0]] * 2}, r"a must be \(m >= 1,\) and w \(m, 3\), got shapes"),
+        ({"w": [[1.0, 0, 0]] * 3}, "got shapes"),
+        ({"w": [1.0, 0, 0]}, "got shapes"),
+        ({"a": [], "w": np.zeros((0, 3))}, "got shapes"),
+        ({"a": [1.0, np.inf]}, "a must be finite"),
+        ({"a": [1e300, 1e300], "w": [[1e100, 0, 0]] * 2}, "too large for a float"),
+        ({"teacher": None}, "teacher must be a Teacher"),
+    ],
+)
+def test_what_has_no_force_is_refused(compute, change, message):
+    given = {"a": [1.0, 2.0], "w": np.eye(3)[:2], "teacher": Teacher(np.ones(1), np.eye(3)[:1])}
+    with pytest.raises(ValueError, match=message):
+        compute(**{**given, **change})
 
 
 @pytest.mark.parametrize("apart", [1.0, 1e-3, 1e-8, 1e-12, 0.0, np.pi])
@@ -324,6 +371,24 @@ def test_reduced_and_population_follow_one_trajectory(d, designated):
         assert difference < (1e-10 if name == "delta" else 1e-11), name
 
 
+@pytest.mark.parametrize("method", ["LSODA", "DOP853"])
+@pytest.mark.parametrize("D", [1e4, 1e12, 1e80, 1e298])
+def test_at_large_imbalances_the_original_parameters_lose_no_digits(D, method):
+    """There one of a and |w| is far below 1, and an error of it is a larger one of q."""
+    for problem in (duplicates(3, D, PHI), single(0.6, 0.1, D), single(0.6, 0.1, -D)):
+        tau = np.linspace(0, 40, 5)
+        one = solve(flows.reduced(problem), tau)
+        other = solve(flows.population(problem), tau, method=method)
+        assert np.abs(one.q - other.q).max() < 1e-12
+        angles = (np.abs(one.angle(i) - other.angle(i)).max() for i in range(problem.m))
+        assert max(angles) < 1e-12
+
+
+def test_imbalances_whose_weights_have_no_squares_are_refused():
+    with pytest.raises(ValueError, match=r"\|w_i\| must be in \[1e-150, 1e\+150\]"):
+        flows.population(duplicates(3, 1e301, PHI))
+
+
 @pytest.mark.parametrize("m", [2, 4])
 def test_reduced_tends_to_the_limit_like_one_over_D_squared(m):
     tau = np.linspace(0, 20, 41)
@@ -389,9 +454,6 @@ def _with(problem, **change):
     return Problem(problem.teacher, Students(**parts), problem.D)
 
 
-TWO_TEACHERS = Problem(
-    Teacher(np.ones(2), np.eye(2)), Students(np.ones(2), np.eye(2)[[0, 0]], 1.0), 1.0
-)
 THREE = duplicates(3, 4, PHI)
 
 

@@ -218,9 +218,9 @@ LINES = [
 ]
 
 
-def table(lines=LINES):
+def table(lines=LINES, name="trial", unit="lines"):
     return interactive.filter_table(
-        "trial", ("name", "value"), lines, ("Chapter", "Verdict"), label="All", unit="lines"
+        name, ("name", "value"), lines, ("Chapter", "Verdict"), label="All", unit=unit
     )
 
 
@@ -245,6 +245,30 @@ def test_a_table_offers_each_word_once_and_keeps_it_with_its_line():
 def test_a_table_refuses_lines_of_another_length():
     with pytest.raises(ValueError, match="a line needs 2 cells and 2 words"):
         table([interactive.Line(("one",), ("a", "b"))])
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_table_refuses_rows_of_another_width(width):
+    rows = [interactive.row(["a", "b"]), interactive.row(["c"] * width)]
+    with pytest.raises(ValueError, match="a row needs 2 cells, got '<tr><td>c"):
+        interactive.table(("one", "two"), iter(rows), "trial")
+
+
+@pytest.mark.parametrize("name", ['a"b', "a b", "", "1a", "<i>", "aé", None])
+def test_names_that_are_no_element_ids_are_refused(name):
+    for make in (lambda: live(name=name), lambda: table(name=name)):
+        with pytest.raises(ValueError, match="name must be a letter, then letters, digits"):
+            make()
+
+
+def test_a_unit_of_any_characters_stays_text_in_the_page_and_in_its_script():
+    unit = "a`b${c}\\ </script><b>"
+    elements = Elements(table(unit=unit))
+    assert not elements.of("b")[1:]  # the one of LINES
+    (script,) = elements.scripts
+    written = re.search(r"\$\{rows.length\} (.*)`;", script)[1]
+    assert re.sub(r"\\x(..)", lambda match: chr(int(match[1], 16)), written) == unit
+    assert not set("`$<") & set(written)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ LINES = [
     interactive.Line(("<b>q</b>ⱼ", "4"), ("02 Kernel", "holds", "null fails"), "K-q"),
     interactive.Line(("holds <i>not</i>", "5"), ("10 Kernel", "holds x", "null fails"), "L"),
 ]
+UNIT = "lines `${1}` \\ <i>"  # nothing of it is code
 TABLE = interactive.filter_table(
-    "trial", ("claim", "n"), LINES, ("Chapter", "Verdict", "Null"), label="All", unit="lines"
+    "trial", ("claim", "n"), LINES, ("Chapter", "Verdict", "Null"), label="All", unit=UNIT
 )
 ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => row.cells[1].textContent)"
 
@@ -30,7 +31,7 @@ class Filter:
     def shown(self):
         """The rows that are visible; the count line must agree."""
         found = "".join(self.page.locator("tbody tr").evaluate_all(ROWS))
-        assert self.page.get_by_role("status").inner_text() == f"{len(found)} of 5 lines"
+        assert self.page.get_by_role("status").inner_text() == f"{len(found)} of 5 {UNIT}"
         return found
 
     def after(self, text=None, **choices):

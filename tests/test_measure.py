@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad_vec
 from scipy.stats import linregress
 
-from gaugelib import flows, measure
+from gaugelib import flows, kernel, measure
 from gaugelib.problem import Problem, Students, Teacher, duplicates, plane_direction
 from gaugelib.solve import crossing, euler, solve
 
@@ -159,6 +159,14 @@ def test_capture_is_the_three_conditions_on_the_reduced_state(run):
     assert measure.captured(run).any() and not measure.captured(run)[0]
 
 
+@pytest.mark.parametrize("window", [{}, {"r_angle": 0.3}])
+def test_the_angle_must_be_less_than_its_radius_on_both_sides_of_the_teacher(run, window):
+    r = window.get("r_angle", 0.10)
+    alphas = r * np.array([-1.01, -0.99, 0, 0.99, 1.01])
+    q, s = np.tile([1.0, 0, 0], (5, 1)), np.tile(plane_direction(alphas)[:, None], (1, 3, 1))
+    assert measure.captured(replace(run, q=q, s=s), **window).tolist() == [0, 1, 1, 1, 0]
+
+
 @pytest.mark.parametrize("radius", ["r_q", "r_angle", "r_red"])
 def test_each_radius_of_the_window_can_keep_the_student_out(run, radius):
     assert measure.captured(run)[-1]
@@ -215,6 +223,23 @@ def test_trajectory_error_refuses_other_times_and_other_students(run):
 
 def test_redundant_norm_of_equal_directions_is_P_over_root_two(run):
     assert_allclose(measure.redundant_norm(run), run.P / np.sqrt(2), rtol=1e-15)
+
+
+def test_redundant_norm_of_equal_directions_keeps_its_digits_however_small(run):
+    small = replace(run, q=1e-200 * run.q)
+    expected = 1e-200 * measure.redundant_norm(run)
+    assert_allclose(measure.redundant_norm(small), expected, rtol=1e-14)
+
+
+def test_redundant_norm_sees_directions_that_begin_equal_and_part():
+    """|q_1 [s_1.x]_+ + q_2 [s_2.x]_+|^2 = (q_1 + q_2)^2/2 - 2 q_1 q_2 (1/2 - g(angle))."""
+    problem = duplicates(3, 4, 0.7).regauged([4.0, -4.0, -1.0])
+    run = solve(flows.population(problem), [0, 5, 20])
+    run.s[0] = run.s[0, 0]  # they differ by rounding
+    (q1, q2), apart = run.q[:, 1:].T, kernel.angle(run.s[:, 1], run.s[:, 2])
+    squared = (q1 + q2) ** 2 / 2 - 2 * q1 * q2 * (0.5 - kernel.g(apart))
+    assert apart[0] == 0 and apart[-1] > 0.01
+    assert_allclose(measure.redundant_norm(run), np.sqrt(squared), rtol=1e-12)
 
 
 def test_redundant_norm_is_the_root_mean_square_of_what_the_others_compute(spread):

@@ -84,6 +84,23 @@ def test_a_student_on_a_line_of_a_sample_is_counted_by_the_sign_of_its_product(N
     assert np.abs(samples._force_by_arcs(c, w) - expected).max() < 1e-15
     if abs(nudge) > 1e-14:
         assert (np.abs(expected[0]).max() > 0.1) == (nudge > 0)
+    summed_plainly = samples._arcs(c[:1], w[:1]) is None
+    assert summed_plainly == (abs(nudge) < 1e-14)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_line_through_repeated_inputs_is_seen_from_wherever_angles_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    few = rng.standard_normal((4, 2))
+    X = np.concatenate([few, 2 * few, few / 4])
+    w = np.concatenate([few, -few])[:, ::-1] * [-1, 1]
+    samples, c = Samples(X, teacher_of(rng)), rng.standard_normal(8)
+    expected = samples.force_by_sums(c, w)
+    for i in range(8):  # one line alone, then all of them
+        one = samples.force_by_sums(c[i : i + 1], w[i : i + 1])
+        assert np.abs(samples.force(c[i : i + 1], w[i : i + 1]) - one).max() < 1e-14
+        assert np.abs(samples._force_by_arcs(c[i : i + 1], w[i : i + 1]) - one).max() < 1e-14
+    assert np.abs(samples.force(c, w) - expected).max() < 1e-14
 
 
 def test_prefix_sums_over_many_samples_keep_twelve_digits():

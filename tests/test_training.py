@@ -10,7 +10,7 @@ import torch
 from gaugelib import flows
 from gaugelib.problem import Problem, Students, Teacher, duplicates
 from gaugelib.solve import SolverError, euler
-from gaugelib.training import loss, network, train
+from gaugelib.training import Network, loss, network, train
 
 H, STEPS = 0.1, 100
 
@@ -75,6 +75,27 @@ def test_an_epoch_uses_every_sample_once():
     one = train(network(problem), X, h=20 * h, steps=1)
     moved = np.abs(one.state[-1] - one.state[0]).max()
     assert np.abs(epoch.state[-1] - one.state[-1]).max() < 1e-4 * moved
+
+
+class Recording(Network):
+    """A network that remembers its inputs."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(x.numpy())
+        return super().forward(x)
+
+
+def test_what_is_left_of_an_epoch_is_not_used_and_the_next_one_is_shuffled_anew():
+    """Seven inputs, three a step: each epoch is two steps."""
+    model, X, rng = Recording(problem_of(2)), inputs(2, 7), np.random.default_rng(4)
+    train(model, X, h=H, steps=5, batch=3, seed=4)
+    orders = [rng.permutation(7) for _ in range(3)]
+    expected = [X[order[start : start + 3]] for order in orders for start in (0, 3)][:5]
+    np.testing.assert_array_equal(model.seen, expected)
 
 
 def test_every_batch_changes_the_imbalance_by_the_square_of_the_step_alone():
