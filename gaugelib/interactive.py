@@ -316,7 +316,7 @@ def board(name, controls, headings, marks, kinds, shares, texts, *, label):
 
     Parameters
     ----------
-    name : prefix of the element ids, unique in its page
+    name : as in :func:`slider`
     controls : k Controls with n_1, ..., n_k positions
     headings : (rows, columns), two tuples of texts
     marks : at most ten Marks; ``kinds`` counts them
@@ -327,7 +327,8 @@ def board(name, controls, headings, marks, kinds, shares, texts, *, label):
     """
     shape = tuple(len(control.texts) for control in controls)
     size = tuple(len(heading) for heading in headings)
-    kinds, shares, texts = np.asarray(kinds), finite("shares", shares), np.asarray(texts)
+    name, kinds, texts = _element_id(name), np.asarray(kinds), np.asarray(texts)
+    shares = finite("shares", shares)
     if kinds.shape != (*shape, *size) or shares.shape != kinds.shape or texts.shape != shape:
         raise ValueError(
             f"kinds and shares must be {(*shape, *size)} and texts {shape}, "

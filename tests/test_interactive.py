@@ -281,7 +281,7 @@ def test_what_cannot_be_encoded_is_refused(values, low, high, message):
         interactive.encode(values, low, high)
 
 
-def board(**other):
+def board(name="b", **other):
     controls = (interactive.Control("D", ("2", "4")),)
     marks = (interactive.Mark("none", "", "#999999"), interactive.Mark("one", "1", "#0072B2"))
     given = {
@@ -289,7 +289,7 @@ def board(**other):
         "shares": np.zeros((2, 1, 3)),
         "texts": ["two", "four"],
     } | other
-    return interactive.board("b", controls, (("r",), tuple("xyz")), marks, **given, label="trial")
+    return interactive.board(name, controls, (("r",), tuple("xyz")), marks, **given, label="trial")
 
 
 def test_a_board_holds_two_figures_for_each_cell_of_each_frame():
@@ -310,6 +310,7 @@ def test_a_board_holds_two_figures_for_each_cell_of_each_frame():
         ({"kinds": np.full((2, 1, 3), 0.5)}, r"kinds must be in 0..1"),
         ({"shares": np.full((2, 1, 3), 1.1)}, r"shares must be in \[0, 1\], got 1.1 to 1.1"),
         ({"shares": np.full((2, 1, 3), np.nan)}, "shares must be finite"),
+        ({"name": "b'"}, r"name must be a letter, then letters, digits, - and _, got"),
     ],
 )
 def test_a_board_that_does_not_fit_is_refused(other, message):
