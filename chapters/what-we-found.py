@@ -49,8 +49,8 @@ def figure(number, name):
     source, = (path for path in CHAPTERS if path.stem.startswith(number))
     for cell in nbformat.read(source, as_version=4).cells:
         if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == name:
-            data, = (x.data["image/png"] for x in cell.outputs if "image/png" in x.get("data", {}))
-            return small(base64.b64decode(data))
+            shown = [x.data for x in cell.outputs if "data" in x and "image/png" in x.data]
+            return small(base64.b64decode(shown[0]["image/png"]))
     raise ValueError(f"name must be that of a figure of chapter {number}, got {name!r}")
 
 
