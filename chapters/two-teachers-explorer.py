@@ -43,7 +43,7 @@ q, to = q.swapaxes(0, 1), to.swapaxes(0, 1)  # the pair first, as on the page
 # %% [markdown]
 # ## Who owns which feature, in twenty starts
 #
-# A column is one start, a row one student, at $\tau=4000$. The darker the cell, the larger
+# A column is one start, a row one student, at $\tau=4000$. The stronger the colour, the larger
 # $\lvert q\rvert$; the colour says at which teacher the student's direction has arrived (within
 # $0.05$). A number marks an *owner*, whose coefficient is that of the teacher to $0.05$ as well
 # ({prf:ref}`def-assign-owner`).
@@ -97,7 +97,7 @@ display(HTML(page))
 # - **One near each teacher.** Students 1 and 4: both features from $D=2$ on, in every start.
 # - **Same side.** Students 1 and 2, both near $u_1$: at $D=2$ and $4$ a student with $-D$ owns a
 #   feature in every start. From $D=16$ on none does; starts in which the pair does not own both
-#   are unfinished or shared.
+#   are unfinished, shared or cancelled.
 # - **Far from both.** Students 5 and 6 start about as far from one teacher as from the other. At
 #   $D=4$ they already win in most starts, although four others are nearer.
 # - **Too weak.** At $D=1$ several students share the direction of a teacher: blue or orange cells

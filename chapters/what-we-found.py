@@ -83,15 +83,15 @@ figure("05", "fig-kernel-margins")
 # %% [markdown]
 # ### The imbalance that is needed falls with the width
 #
-# At every width and angle there is one sharp threshold $D_0$: all students share below it, the
-# designated one is selected above. The paper's sufficient condition grows faster than $m^{3/4}$;
+# There is a sharp threshold $D_0$, not a gradual change: below it all students share, above it the
+# designated one is selected. The paper's sufficient condition grows faster than $m^{3/4}$;
 # the threshold falls, in the end like $\log m/m$, and it stays below a constant over $\phi$. Wide
 # layers of duplicates need almost no gauge, because each redundant student turns with its own
 # small coefficient.
 #
-# *Rests on:* 210 pairs of width and angle by bisection, the ends of runs by a proof that only two
-# kinds of rest exist, and two laws without a fitted constant ({numref}`chapter-how-large`). *Could
-# be wrong:* the laws are derivations to leading order; above $m=256$ only one program was run;
+# *Rests on:* 210 pairs of width and angle by bisection, scans of $D$ at 12 of them, a proof that
+# only two kinds of rest exist while $P\ge0$, and two laws without a fitted constant
+# ({numref}`chapter-how-large`). *Could be wrong:* the laws are derivations to leading order; above $m=256$ only one program was run;
 # exact duplicates only.
 
 # %% mystnb={"figure": {"caption": "Thresholds over width and angle, from {numref}`chapter-how-large`.", "name": "fig-found-large"}, "image": {"alt": "Left, log-log over the width: markers for five angles fall along lines, nearly as fast as a dashed line of slope minus one; the dashed line of the paper's condition rises. Right: phi times the threshold over the angle falls from a level at small angles to zero at pi, for three widths."}}
@@ -142,7 +142,7 @@ figure("08", "fig-sum-and-summands")
 #
 # *Rests on:* the limit to four digits at five widths; the bursts at $m=8$, $D=16$
 # ({numref}`chapter-gradient-descent`). *Could be wrong:* one width and one $D$ above the limit; far
-# above it training does diverge.
+# above it the gauge is lost, and the selection with it, and farther still training diverges.
 
 # %% mystnb={"figure": {"caption": "Above the limit of stability, from {numref}`chapter-gradient-descent`.", "name": "fig-found-catapult"}, "image": {"alt": "Left: P over fast time; below the limit it falls smoothly, above it it alternates with an amplitude that first grows and then shrinks. Right: the squared length of v over fast time; constant below the limit, and for larger steps falling from one level to a lower one."}}
 evidence("B09-limit B09-catapult")
@@ -187,7 +187,7 @@ figure("11", "fig-torch-forget")
 # Under Adam it is $D$, and under path-normalised descent, which cannot see the gauge, nothing.
 # Adam and momentum still select the designated student; an update that cannot see the gauge cannot.
 #
-# *Rests on:* exact first steps, times over two decades of $D$, and 20 starts with Adam
+# *Rests on:* exact first steps, times for $D=8$ to $128$, and 20 runs from five starts with Adam
 # ({numref}`chapter-networks`, {numref}`chapter-pytorch`). *Could be wrong:* Adam depends on the
 # coordinates; five rotations were tried, in the plane, with the usual parameters.
 
@@ -216,13 +216,13 @@ figure("12", "fig-two-late")
 # %% [markdown]
 # ### How strong must a pair be? As strong as its parting is late
 #
-# Every start has one threshold: the designated pair owns both features above a $D_c$ and not below.
+# A start has one threshold: the designated pair owns both features above a $D_c$ and not below.
 # What sets it is the time that the pair needs to part in the limit of large $D$, $D_c\propto T$ for
 # pairs that part late. Below a $D$ of order one another thing happens: a redundant student turns
 # into a teacher before its coefficient is gone.
 #
-# *Rests on:* 560 starts, bisected; a prediction of 30 new starts; for fusion a lemma for one
-# teacher
+# *Rests on:* 560 starts at eight $D$, all but two bisected; a prediction of 30 new starts; for
+# fusion a lemma for one teacher
 # ({numref}`chapter-assignments`). *Could be wrong:* the argument for $D_c\propto T$ is a reason and
 # not a proof, and the fitted power has a wide interval; the lemma alone is too low by a factor.
 

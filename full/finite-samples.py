@@ -66,7 +66,7 @@ def one_seed(m, seed, which, exact):
 
 def main():
     shape = (len(MS), SEEDS, NS.size, 4)
-    found = store.load(FILE, gaps=("values",), m=(len(MS),), N=(NS.size,), values=shape)
+    found = store.load(FILE, gaps=("values",), m=np.array(MS), N=NS, values=shape)
     values = found.get("values", np.full(shape, np.nan, np.float32))
     for i, k in tqdm([(i, k) for k in range(0, SEEDS, SET) for i in range(len(MS))]):
         which = ALL if k == 0 else FEW

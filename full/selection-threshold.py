@@ -9,14 +9,15 @@ One student of imbalance +D, M = m - 1 equal ones of -D, all at the angle phi fr
 of coefficient 1/m; reduced flow (B.1).  Writes data/selection-threshold.npz after every angle and
 goes on where it stopped.
 
-    phi (n,)             initial angles
-    m (k,)               widths, 2 to 2^40; the equations know m as a number only
-    D0 (n, k)            geometric bisection to one part in 10^5; float64
+    phi (15,)            initial angles
+    m (14,)              widths, 2 to 2^40; the equations know m as a number only
+    D0 (n, 14)           geometric bisection to one part in 10^5; float64
 
 A run is followed until X = D^2 psi^2 / (C P^2), C = (3/2M)(1/M + D/sqrt(D^2 + 4)), tells its fate:
 X grows without bound if the designated student is selected and falls to 0 if all share (chapter
 13, lemma on fusion).  It is read only once the residual is that of the slow motion,
-|q + P - 1| < 0.2 and |q theta + P sin psi| < 0.3 q psi, or psi < phi/1000; selected: X > 4 or P
+|q + P - 1| < 0.2 and |q theta + P sin psi| < 0.3 q psi, and where the lemma holds, P < 0.05 M D or
+psi < phi/30; or once psi < phi/1000.  Selected: X > 4 or P
 gone, shared: X < 1/4, and X > 1 or not if psi < phi/30 comes first.  The lemma leaves out terms of
 relative order psi^2 + P, so that this last rule and the bisection are right to 1e-4 in D.
 """
@@ -87,6 +88,7 @@ def selects(m, D, phi):
         if P < 1e-8:
             return True
         slow = abs(q + P - 1) < 0.2 and abs(q * theta + P * math.sin(psi)) < 0.3 * q * psi
+        slow = slow and (P < 0.05 * M * D or psi < phi / 30)
         if slow or psi < phi / 1000:
             X = D**2 * psi**2 / (C * P**2)
             if not 0.25 < X < 4 or psi < phi / 30:
@@ -107,11 +109,11 @@ def threshold(m, phi):
 
 
 def main():
-    count = len(WIDTHS)
-    rows = list(store.load(TARGET, phi=("done",), m=(count,), D0=("done", count)).get("D0", []))
+    axes, count = {"phi": np.array(ANGLES), "m": np.array(WIDTHS)}, len(WIDTHS)
+    rows = list(store.load(TARGET, **axes, D0=("done", count)).get("D0", []))
     for phi in tqdm(ANGLES[len(rows) :]):
         rows.append(np.array(Parallel()(delayed(threshold)(m, phi) for m in WIDTHS)))
-        store.save(TARGET, phi=np.array(ANGLES[: len(rows)]), m=np.array(WIDTHS), D0=np.array(rows))
+        store.save(TARGET, **axes, D0=np.array(rows))
 
 
 if __name__ == "__main__":

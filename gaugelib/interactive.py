@@ -174,8 +174,8 @@ def slider(name, controls, cursor, x, x_axis, panels):
 
 
 def _script_json(data):
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    """JSON without "<", so that it can neither end the script element it stands in nor open one."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _control(name, k, control):
@@ -334,7 +334,8 @@ def board(name, controls, headings, marks, kinds, shares, texts, *, label):
             f"kinds and shares must be {(*shape, *size)} and texts {shape}, "
             f"got {kinds.shape}, {shares.shape} and {texts.shape}"
         )
-    if not (len(marks) <= 10 and np.isin(kinds, range(len(marks))).all()):
+    whole = kinds.dtype.kind in "iu" and np.isin(kinds, range(len(marks))).all()
+    if not (len(marks) <= 10 and whole):
         raise ValueError(f"kinds must be in 0..{min(len(marks), 10) - 1}, got {np.unique(kinds)}")
     if not np.all((shares >= 0) & (shares <= 1)):
         raise ValueError(f"shares must be in [0, 1], got {shares.min():g} to {shares.max():g}")
@@ -391,7 +392,8 @@ def _cells(headings, marks, frame, label):
 
 def _look(mark, level):
     """The style of a cell: its colour, as dark as the level in 0..9; black letters on dark ones."""
-    return f"--hue:{mark.colour};--level:{level};" + ("color:#000" if level > 4 else "")
+    ink = "color:#000" if level > 4 else ""
+    return f"--hue:{html.escape(mark.colour)};--level:{level};{ink}"
 
 
 _BOARD_SCRIPT = """

@@ -5,7 +5,7 @@ import pytest
 
 from gaugelib import store
 
-SHAPES = {"q": ("done", 2), "to": ("done", 3), "m": (4,), "x": ("other",)}
+SHAPES = {"q": ("done", 2), "to": ("done", 3), "m": np.arange(4), "x": ("other",)}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_save_that_fails_leaves_the_old_file(path, monkeypatch):
     monkeypatch.setattr(np, "savez_compressed", stop)
     with pytest.raises(KeyboardInterrupt):
         store.save(path, **arrays(m=np.zeros(4)))
-    assert path.read_bytes() == before
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
 def test_two_processes_never_write_to_one_file(path, monkeypatch):
@@ -72,12 +72,19 @@ def test_nan_is_what_is_not_computed_yet_only_in_gaps(path):
         ({"q": np.ones((5, 3))}, r"q must have shape \('done', 2\), got \(5, 3\)"),
         ({"q": np.ones(5)}, r"q must have shape \('done', 2\), got \(5,\)"),
         ({"q": np.float64(1)}, r"q must have shape \('done', 2\), got \(\)"),
-        ({"m": np.arange(5)}, r"m must have shape \(4,\), got \(5,\)"),
+        ({"m": np.arange(5)}, r"m must be \[0 1 2 3\], got \[0 1 2 3 4\]"),
         ({"q": np.ones((4, 2))}, r"of one length, got .*'done', 4.*'done', 5"),
+        ({"m": np.arange(1, 5)}, r"m must be \[0 1 2 3\], got \[1 2 3 4\]"),
         ({"w": np.ones(2)}, "must hold q, to, m, x, got q, to, m, w"),
     ],
 )
 def test_arrays_of_another_computation_are_refused(path, other, message):
     store.save(path, **arrays(**other))
     with pytest.raises(ValueError, match=message):
+        store.load(path, **SHAPES)
+
+
+def test_arrays_of_one_length_come_together(path):
+    store.save(path, q=np.ones((5, 2)), m=np.arange(4))
+    with pytest.raises(ValueError, match=r"must hold all of \['q', 'to'\], got \['m', 'q'\]"):
         store.load(path, **SHAPES)
