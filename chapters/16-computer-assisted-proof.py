@@ -48,8 +48,7 @@ from gaugelib.figures import plt
 from gaugelib.problem import duplicates
 from gaugelib.solve import solve
 
-FILE = "selection-proof.npz"
-STORED = np.load(next(p / FILE for p in (Path("data"), Path("../data")) if (p / FILE).exists()))
+STORED = np.load(Path("..") / "data" / "selection-proof.npz")
 D, PHI, ORDER, SPREAD = 32, np.pi / 4, 16, 2.0**-12
 MS = (2, 8)
 
@@ -222,10 +221,9 @@ print(f"one turn in {N} steps: the box has grown {grown['box']:.1f} times, the p
 # ### The kink
 #
 # The kernel is analytic on either side of zero but has a kink there:
-# $g(\theta)=\frac12-\frac{\theta^2}4+
-# \frac{\lvert\theta\rvert^3}{6\pi}+\dots$ And $\theta$ crosses zero: the designated student turns past
-# the teacher and comes back. A Taylor method that steps across is wrong, and high order does
-# not help.
+# $g(\theta)=\frac12-\frac{\theta^2}4+ \frac{\lvert\theta\rvert^3}{6\pi}+\dots$ And $\theta$
+# crosses zero: the designated student turns past the teacher and comes back. A Taylor method that
+# steps across is wrong, and high order does not help.
 #
 # ```{prf:lemma} Steps with a defect
 # :label: lem-defect
@@ -239,8 +237,9 @@ print(f"one turn in {N} steps: the box has grown {grown['box']:.1f} times, the p
 #
 # ```{prf:proof}
 # Both stay in $B$ by {prf:ref}`lem-rough`. For the difference $\lvert\Delta_i'\rvert\le d_i+
-# \sum_jL_{ij}\lvert\Delta_j\rvert$, with $L_{ij}$ a bound of $\lvert\partial_jf_i\rvert$; Grönwall in the maximum norm gives $\max_j\lvert\Delta_j\rvert\le
-# a$, and once more integrated this is the claim.
+# \sum_jL_{ij}\lvert\Delta_j\rvert$, with $L_{ij}$ a bound of $\lvert\partial_jf_i\rvert$; Grönwall
+# in the maximum norm gives $\max_j\lvert\Delta_j\rvert\le a$, and once more integrated this is the
+# claim.
 # ```
 #
 # Take for $f$ the analytic continuation from the side on which the centre of the patch lies: with
@@ -475,8 +474,8 @@ print(f"null, D = 8: {off:.3g}")
 # {eq}`eq-proof-forms` are certified as in {numref}`chapter-early-advantage`: $R$ is bisected until on every box the
 # leading minors of $H-\kappa I$ and of the other form are positive balls. At $\xi=0$, $H$ is the
 # Gram matrix of {prf:ref}`prop-gram`; $\kappa$ is half its least eigenvalue $\lambda_{\min}$ and
-# $r=\min(\frac54\lambda_{\min},0.15)$ (our choice, near the largest that is certified); $\lambda$ is half
-# the slow rate.
+# $r=\min(\frac54\lambda_{\min},0.15)$ (our choice, near the largest that is certified); $\lambda$
+# is half the slow rate.
 
 # %%
 basins = {m: selection.basin(m, tubes[m][1][-1]) for m in MS}
@@ -655,13 +654,14 @@ for low, high in ((PHI, np.pi / 3), (np.pi / 3, np.pi / 2), (np.pi / 2, 2 * np.p
 # %% [markdown]
 # ## Where it resists
 #
-# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt ends after {glue:text}`proof-steps` steps, although the
-#   computed run is selected, with $\psi$ near {glue:text}`proof-lost-psi` at the end: the redundant student turns
-#   to the teacher too. A small $\lambda_{\min}\approx\psi^3/3\pi$ makes everything small that the proof needs: the
-#   ball has a radius of the order of $\lambda_{\min}$, the loss must be below the order of
-#   $\lambda_{\min}^3$, and the time to get there is of the order of $1/\lambda_{\min}$. More steps go farther, but
-#   where selection is lost ({numref}`fig-proof-range`) $\psi\to0$ and $\lambda_{\min}\to0$, so nothing of this
-#   kind can reach that value of $D$.
+# - *Small $D$.* At $D=$ {glue:text}`proof-lost` the attempt ends after {glue:text}`proof-steps`
+#   steps, although the computed run is selected, with $\psi$ near {glue:text}`proof-lost-psi` at
+#   the end: the redundant student turns to the teacher too. A small
+#   $\lambda_{\min}\approx\psi^3/3\pi$ makes everything small that the proof needs: the ball has a
+#   radius of the order of $\lambda_{\min}$, the loss must be below the order of
+#   $\lambda_{\min}^3$, and the time to get there is of the order of $1/\lambda_{\min}$. More steps
+#   go farther, but where selection is lost ({numref}`fig-proof-range`) $\psi\to0$ and
+#   $\lambda_{\min}\to0$, so nothing of this kind can reach that value of $D$.
 # - *Small angles*, for the same reason: the intervals of $\phi$ would have to shrink like a power
 #   of $\phi$.
 # - *Wide networks.* The step is limited by $hL<1$ with $L$ of the order of $M$, so the work grows

@@ -108,7 +108,7 @@ figure("15", "fig-large-law")
 #
 # *Rests on:* interval arithmetic with outward rounding, a stored certificate that the chapter
 # checks again, and runs of all students that stay in the proved tube
-# ({numref}`chapter-computer-assisted-proof`). *Could be wrong:* it trusts python-flint and some
+# ({numref}`chapter-computer-assisted-proof`). *Could be wrong:* it trusts python-flint and a few
 # hundred lines of ours; each pair of $m$ and a range of $D$ is a proof of its own, so nothing is
 # said about all $m$; exact duplicates, or starts very near.
 

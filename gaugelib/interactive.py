@@ -148,7 +148,6 @@ def slider(name, controls, cursor, x, x_axis, panels):
         "alphabet": ALPHABET,
         "levels": LEVELS,
         "shape": shape,
-        "texts": [list(control.texts) for control in (*controls, cursor)],
         "x": [_place_x(v, x_axis) for v in x],
         "top": TOP,
         "height": HEIGHT - TOP - BOTTOM,
@@ -160,16 +159,22 @@ def slider(name, controls, cursor, x, x_axis, panels):
         "frames": frames,
     }
     first = frames[np.ravel_multi_index([c.start for c in controls], shape) if shape else 0]
-    controls_html = "".join(_control(name, k, c) for k, c in enumerate((*controls, cursor)))
-    drawn = _drawn(panels, first, x, x_axis, cursor.start)
+    drawn = f'<div class="live-panels">{_drawn(panels, first, x, x_axis, cursor.start)}</div>'
+    return _live(name, (*controls, cursor), "", drawn, data, _SLIDER_SCRIPT)
+
+
+def _live(name, controls, readout, drawn, data, script):
+    """Sliders, a line that is read out, what is drawn, and the script that keeps them together."""
+    choose = "".join(_control(name, k, control) for k, control in enumerate(controls))
+    data = data | {"texts": [list(control.texts) for control in controls]}
+    whole = _LIVE_SCRIPT.replace("SHOW", script).replace("NAME", name)
     return (
         f'<div class="live" id="{name}">'
-        f'<fieldset disabled><legend>Choose</legend><div class="live-controls">{controls_html}'
-        "</div></fieldset><noscript><p>The sliders need JavaScript; this is the first frame."
-        '</p></noscript><p class="live-readout" aria-live="polite"></p>'
-        f'<div class="live-panels">{drawn}</div>'
+        f'<fieldset disabled><legend>Choose</legend><div class="live-controls">{choose}</div>'
+        "</fieldset><noscript><p>The sliders need JavaScript; this is the first frame.</p>"
+        f'</noscript><p class="live-readout" aria-live="polite">{html.escape(readout)}</p>{drawn}'
         f'<script type="application/json">{_script_json(data)}</script>'
-        f"<script>{_SLIDER_SCRIPT.replace('NAME', name)}</script></div>"
+        f"<script>{whole}</script></div>"
     )
 
 
@@ -258,15 +263,30 @@ def _legend(panel):
     )
 
 
-_SLIDER_SCRIPT = """
+_LIVE_SCRIPT = """
 (() => {
   const root = document.getElementById("NAME");
   const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
   const inputs = [...root.querySelectorAll("input")];
   const labels = [...root.querySelectorAll(".live-value")];
-  const curves = [...root.querySelectorAll(".live-curve")];
-  const cursors = [...root.querySelectorAll(".live-cursor")];
   const readout = root.querySelector(".live-readout");
+SHOW
+  const choose = () => {
+    const places = inputs.map(input => Number(input.value));
+    inputs.forEach((input, k) => {
+      labels[k].textContent = data.texts[k][places[k]];
+      input.setAttribute("aria-valuetext", data.texts[k][places[k]]);
+    });
+    show(data.shape.reduce((n, size, k) => n * size + places[k], 0), places.at(-1));
+  };
+  inputs.forEach(input => input.addEventListener("input", choose));
+  root.querySelector("fieldset").disabled = false;
+  choose();
+})();
+"""
+
+_SLIDER_SCRIPT = """  const curves = [...root.querySelectorAll(".live-curve")];
+  const cursors = [...root.querySelectorAll(".live-cursor")];
   const points = data.x.length;
   const digit = letter => data.alphabet.indexOf(letter);
   const share = (frame, curve, point) => {
@@ -281,25 +301,15 @@ _SLIDER_SCRIPT = """
     const signed = Number(text) === 0 ? text.replace("-", "") : text.replace(/^-/, "\\u2212");
     return `${curve.name} = ${signed}`;
   };
-  const show = () => {
-    const places = inputs.map(input => Number(input.value)), cursor = places.at(-1);
-    const frame = data.frames[data.shape.reduce((n, size, k) => n * size + places[k], 0)];
-    inputs.forEach((input, k) => {
-      labels[k].textContent = data.texts[k][places[k]];
-      input.setAttribute("aria-valuetext", data.texts[k][places[k]]);
-    });
+  const show = (at, cursor) => {
+    const frame = data.frames[at];
     curves.forEach((path, k) => path.setAttribute("d", "M" + data.x.map((x, point) =>
       `${x} ${(data.top + data.height * (1 - share(frame, k, point))).toFixed(1)}`).join("L")));
     cursors.forEach(path => path.setAttribute("d",
       `M${data.x[cursor]} ${data.top}v${data.height}`));
     readout.textContent = `${labels.at(-1).textContent}: ` + data.curves.map((curve, k) =>
       written(curve, share(frame, k, cursor))).join(", ") + ".";
-  };
-  inputs.forEach(input => input.addEventListener("input", show));
-  root.querySelector("fieldset").disabled = false;
-  show();
-})();
-"""
+  };"""
 
 
 @dataclass(frozen=True)
@@ -346,24 +356,14 @@ def board(name, controls, headings, marks, kinds, shares, texts, *, label):
     ]
     data = {
         "shape": shape,
-        "texts": [list(control.texts) for control in controls],
         "colours": [mark.colour for mark in marks],
         "letters": [mark.letter for mark in marks],
         "frames": frames,
         "sentences": texts.ravel().tolist(),
     }
     start = np.ravel_multi_index([control.start for control in controls], shape)
-    choose = "".join(_control(name, k, control) for k, control in enumerate(controls))
-    return (
-        f'<div class="live" id="{name}">'
-        f'<fieldset disabled><legend>Choose</legend><div class="live-controls">{choose}</div>'
-        "</fieldset><noscript><p>The sliders need JavaScript; this is the first frame.</p>"
-        f'</noscript><p class="live-readout" aria-live="polite">'
-        f"{html.escape(data['sentences'][start])}</p>"
-        f"{_cells(headings, marks, frames[start], label)}"
-        f'<script type="application/json">{_script_json(data)}</script>'
-        f"<script>{_BOARD_SCRIPT.replace('NAME', name)}</script></div>"
-    )
+    drawn = _cells(headings, marks, frames[start], label)
+    return _live(name, controls, data["sentences"][start], drawn, data, _BOARD_SCRIPT)
 
 
 def _cells(headings, marks, frame, label):
@@ -396,21 +396,8 @@ def _look(mark, level):
     return f"--hue:{html.escape(mark.colour)};--level:{level};{ink}"
 
 
-_BOARD_SCRIPT = """
-(() => {
-  const root = document.getElementById("NAME");
-  const data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
-  const inputs = [...root.querySelectorAll("input")];
-  const labels = [...root.querySelectorAll(".live-value")];
-  const cells = [...root.querySelectorAll("tbody td")];
-  const readout = root.querySelector(".live-readout");
-  const show = () => {
-    const places = inputs.map(input => Number(input.value));
-    const at = data.shape.reduce((n, size, k) => n * size + places[k], 0);
-    inputs.forEach((input, k) => {
-      labels[k].textContent = data.texts[k][places[k]];
-      input.setAttribute("aria-valuetext", data.texts[k][places[k]]);
-    });
+_BOARD_SCRIPT = """  const cells = [...root.querySelectorAll("tbody td")];
+  const show = at => {
     cells.forEach((cell, k) => {
       const kind = data.frames[at][2 * k], level = data.frames[at][2 * k + 1];
       cell.textContent = data.letters[kind];
@@ -419,12 +406,7 @@ _BOARD_SCRIPT = """
       cell.style.color = level > 4 ? "#000" : "";
     });
     readout.textContent = data.sentences[at];
-  };
-  inputs.forEach(input => input.addEventListener("input", show));
-  root.querySelector("fieldset").disabled = false;
-  show();
-})();
-"""
+  };"""
 
 
 @dataclass(frozen=True)
