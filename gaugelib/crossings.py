@@ -18,7 +18,8 @@ from operator import mul
 import numpy as np
 
 from gaugelib import flows
-from gaugelib.checks import fast_times
+from gaugelib.checks import fast_times, instance
+from gaugelib.problem import Problem
 from gaugelib.samples import HALF_PI, TWO_PI, Samples
 from gaugelib.solve import SolverError, trajectory
 from gaugelib.trajectory import Trajectory
@@ -54,7 +55,7 @@ def follow(problem, X, tau, y=None):
     Raises SolverError where the flow has no unique continuation that it can follow.
     """
     tau = fast_times(tau)
-    if problem.d != 2:
+    if instance("problem", problem, Problem).d != 2:
         raise ValueError(f"d must be 2, got {problem.d}")
     flow = flows.empirical(problem, X, y, symmetric=True)
     samples = Samples(*_one_on_each_ray(X, problem.teacher, y))

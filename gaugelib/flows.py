@@ -367,7 +367,7 @@ def empirical(problem, X, y=None, *, symmetric=False):
 
 def classes(problem):
     """(m,): for each student the number of its class of equal ones, by first appearance."""
-    st = problem.students
+    st = instance("problem", problem, Problem).students
     rows = np.column_stack([st.q, st.delta, st.s])
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     rank = np.empty_like(first)

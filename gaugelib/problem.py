@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gaugelib import gauge
-from gaugelib.checks import finite, representable, scalar_in, unit_vectors, vectors, whole
+from gaugelib.checks import finite, instance, representable, scalar_in, unit_vectors, vectors, whole
 
 
 def _store(instance, **arrays):
@@ -74,6 +74,7 @@ class Problem:
 
     def __post_init__(self):
         object.__setattr__(self, "D", scalar_in("D", self.D, 0, np.inf))
+        instance("teacher", self.teacher, Teacher), instance("students", self.students, Students)
         d, dim = self.teacher.u.shape[1], self.students.s.shape[1]
         if d != dim:
             raise ValueError(f"teacher and students must share d, got {d} and {dim}")

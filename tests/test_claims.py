@@ -340,3 +340,8 @@ def test_collecting_refuses_unknown_repeated_and_misplaced_claims(tmp_path, monk
     del ledger["slope"]
     with pytest.raises(ValueError, match="'slope'"):
         claims.collect([home])
+
+
+def test_what_is_not_finite_is_not_rounded():
+    with pytest.raises(ValueError, match="value must be finite, got nan"):
+        claims.rounded_like(float("nan"), "1.0")

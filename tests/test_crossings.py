@@ -302,3 +302,8 @@ def test_large_imbalances_lose_no_digits(D):
 def test_a_run_that_leaves_the_floats_is_reported():
     with pytest.raises(SolverError, match="not finite"):
         crossings.follow(duplicates(3, 8, 0.7), samples(0, 5) * 1e140, [0, 1])
+
+
+def test_only_a_problem_can_be_followed():
+    with pytest.raises(ValueError, match="problem must be a Problem, got a NoneType"):
+        crossings.follow(None, np.ones((3, 2)), [0, 1])

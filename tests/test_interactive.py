@@ -212,6 +212,25 @@ def test_wrong_shapes_are_refused():
         live(VALUES[:, :2])
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: interactive.Control("D", ("2", "4"), 2), r"start must be in 0\.\.1, got 2"),
+        (lambda: interactive.Control("D", ()), "texts of 'D' must not be empty"),
+        (lambda: interactive.Axis("y", 1, 1, ()), "low must be less than high, got 1 and 1"),
+        (lambda: interactive.Axis("y", np.nan, 1, ()), "low must be finite"),
+        (lambda: interactive.Panel("P", None, ()), "series must be 1 to 3, got 0"),
+        (lambda: interactive.Panel("P", None, (1,) * 4), "series must be 1 to 3, got 4"),
+        (lambda: interactive.decode("AAA", 0, 1), "text must be pairs of letters"),
+        (lambda: interactive.decode("A!", 0, 1), "text must be pairs of letters"),
+        (lambda: interactive.decode("AA", 1, 0), "low must be less than high"),
+    ],
+)
+def test_what_cannot_be_drawn_or_read_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 LINES = [
     interactive.Line(("<b>one</b>", "1"), ("01 The gauge", "holds"), "it's"),
     interactive.Line(("two", "2"), ("02 It's \"quoted\"", "holds")),

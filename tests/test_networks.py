@@ -587,6 +587,7 @@ ARGUMENTS = {
     "last layer": (small(), 1.0, {"layer": "2"}, "'2' is the last layer"),
     "last by name": (small(), THREE, {}, "'2' is the last layer"),
     "unknown layer": (small(), 1.0, {"layer": "1"}, "among.*'0'"),
+    "a number": (small(), 1.0, {"layer": 0}, "among.*got 0"),
     "no layer": (small(), 1.0, {"layer": []}, "among"),
     "empty mapping": (small(), {}, {}, "among"),
     "named twice": (small(), {"0": 1.0}, {"layer": "0"}, "layer must be None"),
