@@ -270,13 +270,13 @@ READINGS = ("all students, all times (D.4)", "designated student only", "all stu
             "all students, at τ = 50")
 rates = np.array([errors(h) for h in H4]).T / H4
 TOLERANCES = (0.01, 0.02, 0.05, 0.5, 0.6)
-print("error/h over its value at h = 0.025                      on the line within")
-print(f"{'h =':29}   0.05    0.1    0.2    0.4  "
+print("error/h over its value at h = 0.025                          on the line within")
+print(f"{'h =':29}    0.05     0.1     0.2     0.4  "
       + "".join(f"{100 * t:5.0f} %" for t in TOLERANCES))
 on_line = {}
 for name, row in zip(READINGS, rates / rates[:, :1], strict=True):
     on_line[name] = [int((np.abs(row - 1) < t).sum()) for t in TOLERANCES]
-    print(f"{name:29}" + "".join(f"{x:7.3f}" for x in row[1:]) + "  "
+    print(f"{name:29}" + "".join(f"{x:8.4f}" for x in row[1:]) + "  "
           + "".join(f"{n:5d}/5" for n in on_line[name]))
 glue("differs-jump", f"{rates[0, -1] / rates[0, 0]:.2f}", display=False)
 
