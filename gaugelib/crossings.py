@@ -219,8 +219,7 @@ class _Path:
     def _neighbours(self, i):
         """The samples on both sides of both ends of the line of student i."""
         low, high, N = self.low[i], self.high[i], len(self.z)
-        around = {low % N, (high - 1) % N} if high > low else set()
-        return around | ({(low - 1) % N, high % N} if high < low + N else set())
+        return {n % N for n in (low - 1, low, high - 1, high)}
 
     def _holding(self, i, n, a, w, T):
         """The speeds of w_i.x_n from its two sides, while both of them hold the line on x_n."""

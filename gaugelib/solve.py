@@ -174,7 +174,7 @@ def _first_crossing(follow, tau, states, event):
             return states[k]
         return follow(states[k], np.array([start, t]))[-1]
 
-    t = end if values[k + 1] == 0 else brentq(lambda t: event(state(t)), start, end, xtol=1e-300)
+    t = brentq(lambda t: event(state(t)), start, end, xtol=1e-300)
     return Crossing(float(t), state(t))
 
 

@@ -113,6 +113,13 @@ def test_a_power_is_read_with_every_digit_right(axis, part):
         assert f"{10.0**read:.{digits - 1}e}" == f"{10.0**shown:.{digits - 1}e}"
 
 
+def test_a_power_above_the_low_end_is_never_read_as_at_most():
+    axis = interactive.Axis("L", -9, 0, ())
+    shown = interactive.rounded([-9.0, -9 + 1e-6, -8.99], axis, power=True)
+    read = interactive.decode(interactive.encode(shown, -9, 0), -9, 0)
+    assert (read > -9).tolist() == [False, True, True]
+
+
 def test_the_explorers_axes_show_three_decimals_and_two_digits():
     def axis(low, high):
         return interactive.Axis("y", low, high, ())

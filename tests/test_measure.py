@@ -169,6 +169,11 @@ def test_the_angle_must_be_less_than_its_radius_on_both_sides_of_the_teacher(run
     assert measure.captured(replace(run, q=q, s=s), **window).tolist() == [0, 1, 1, 1, 0]
 
 
+def test_a_coefficient_beyond_that_of_the_teacher_is_captured(run):
+    q, s = np.outer([0.89, 0.91, 1.5], [1, 0, 0]), np.tile([1.0, 0.0], (3, 3, 1))
+    assert measure.captured(replace(run, q=q, s=s)).tolist() == [0, 1, 1]
+
+
 @pytest.mark.parametrize("radius", ["r_q", "r_angle", "r_red"])
 def test_each_radius_of_the_window_can_keep_the_student_out(run, radius):
     assert measure.captured(run)[-1]
