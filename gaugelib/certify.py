@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from gaugelib.checks import scalar_in
+from gaugelib.checks import scalar_in, whole
 
 HALF = Fraction(1, 2)
 DEPTH = 40
@@ -92,7 +92,7 @@ def cover(root, outside, rules, depth=DEPTH):
     names to tests that are true only if the statement certainly holds on the box within the
     domain.  Then every point of the domain in ``root`` lies in an accepted box.
     """
-    accepted, todo = [], [(root, 0)]
+    accepted, todo, depth = [], [(root, 0)], whole("depth", depth, 0)
     while todo:
         box, level = todo.pop()
         if outside(box):

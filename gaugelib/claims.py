@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from gaugelib import interactive
+from gaugelib.checks import finite
 
 MIME = "application/vnd.gaugelib.claims+json"
 KINDS = ("number", "bound", "count", "property")
@@ -267,7 +268,7 @@ def rounded_like(value, printed):
     """
     mantissa, _, exponent = printed.partition("e")
     places = -Decimal(mantissa).as_tuple().exponent
-    digits = f"{Decimal(float(value)).scaleb(-int(exponent or 0)):.{places}f}"
+    digits = f"{Decimal(float(finite('value', value))).scaleb(-int(exponent or 0)):.{places}f}"
     if float(digits) == 0:
         digits = digits.removeprefix("-")
     return digits + (f"e{exponent}" if exponent else "")

@@ -18,7 +18,8 @@ from operator import mul
 import numpy as np
 
 from gaugelib import flows
-from gaugelib.checks import fast_times
+from gaugelib.checks import fast_times, instance
+from gaugelib.problem import Problem
 from gaugelib.samples import HALF_PI, TWO_PI, Samples
 from gaugelib.solve import SolverError, trajectory
 from gaugelib.trajectory import Trajectory
@@ -54,7 +55,7 @@ def follow(problem, X, tau, y=None):
     Raises SolverError where the flow has no unique continuation that it can follow.
     """
     tau = fast_times(tau)
-    if problem.d != 2:
+    if instance("problem", problem, Problem).d != 2:
         raise ValueError(f"d must be 2, got {problem.d}")
     flow = flows.empirical(problem, X, y, symmetric=True)
     samples = Samples(*_one_on_each_ray(X, problem.teacher, y))
@@ -218,8 +219,7 @@ class _Path:
     def _neighbours(self, i):
         """The samples on both sides of both ends of the line of student i."""
         low, high, N = self.low[i], self.high[i], len(self.z)
-        around = {low % N, (high - 1) % N} if high > low else set()
-        return around | ({(low - 1) % N, high % N} if high < low + N else set())
+        return {n % N for n in (low - 1, low, high - 1, high)}
 
     def _holding(self, i, n, a, w, T):
         """The speeds of w_i.x_n from its two sides, while both of them hold the line on x_n."""

@@ -24,6 +24,7 @@ from gaugelib.samples import FEW, Samples
 
 TWO_PI = 2 * math.pi
 LEAST, LARGEST = 1e-150, 1e150  # lengths of input weights: their squares are floats
+SHARE = 30  # with it the default atol adds less to errors than rtol does, at little cost
 
 
 @dataclass(frozen=True)
@@ -367,7 +368,7 @@ def empirical(problem, X, y=None, *, symmetric=False):
 
 def classes(problem):
     """(m,): for each student the number of its class of equal ones, by first appearance."""
-    st = problem.students
+    st = instance("problem", problem, Problem).students
     rows = np.column_stack([st.q, st.delta, st.s])
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     rank = np.empty_like(first)
@@ -444,14 +445,15 @@ def _original(problem, label, classes, force, losses):
 
 
 def _units(problem, first, d):
-    """The sizes of a and |w| where q = 1: in their units, errors of (a, w) are errors of q and s.
+    """SHARE times the sizes of a and |w| where q = 1, but at most 1.
 
-    Where |delta| is large, one of the sizes is far below 1.
+    Of a coordinate far below 1, as one of a and |w| is where |delta| is large, an absolute error
+    is a larger one of q and s.  Up to |delta| = 800 all units are 1.
     """
     delta = problem.students.delta[first]
     big = np.sqrt(gauge.mu(1, delta) / 2 + np.abs(delta) / 2)
     a, r = np.where(delta >= 0, (big, 1 / big), (1 / big, big))
-    return np.concatenate([a, np.repeat(r, d)])
+    return np.minimum(SHARE * np.concatenate([a, np.repeat(r, d)]), 1)
 
 
 def _network_loss(q, s, teacher):

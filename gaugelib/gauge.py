@@ -79,14 +79,18 @@ def coordinates(a, w):
 def rescale(a, w, rho):
     """The gauge transformation (a, w) -> (rho a, w/rho), rho > 0: the function stays the same.
 
-    Shapes: a (...), w (..., d), rho () or (...) -> (...), (..., d).
+    Shapes: a (...), w (..., d), rho () or (...) -> (...), (..., d).  A rho with which an entry
+    would leave the floats, or round to 0, raises.
     """
     (a, w), rho = _neurons(a, w), finite("rho", rho)
     if np.any(rho <= 0):
         raise ValueError(f"rho must be positive, got {rho!r}")
     common_shape(a=a.shape, rho=rho.shape)
-    grown = representable("rho a", lambda: rho * a)
-    return grown, representable("w/rho", lambda: w / rho[..., None])
+    new_a = representable("rho a", lambda: rho * a)
+    new_w = representable("w/rho", lambda: w / rho[..., None])
+    if np.any((new_a == 0) != (a == 0)) or np.any((new_w == 0) != (w == 0)):
+        raise ValueError(f"rho must not round a or w to 0, got {rho!r}")
+    return new_a, new_w
 
 
 def _state(q, delta):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaugelib.checks import finite
+from gaugelib.checks import finite, whole
 
 LEVELS = 4000  # steps of an axis, of the 4095 that two letters can count
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -32,6 +32,12 @@ class Control:
     texts: tuple
     start: int = 0
 
+    def __post_init__(self):
+        if not self.texts:
+            raise ValueError(f"texts of {self.label!r} must not be empty")
+        if whole("start", self.start, 0) >= len(self.texts):
+            raise ValueError(f"start must be in 0..{len(self.texts) - 1}, got {self.start!r}")
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -42,6 +48,9 @@ class Axis:
     low: float
     high: float
     ticks: tuple
+
+    def __post_init__(self):
+        _check_range(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,15 @@ class Panel:
     axis: Axis
     series: tuple
 
+    def __post_init__(self):
+        if not 1 <= len(self.series) <= len(COLOURS):
+            raise ValueError(f"series must be 1 to {len(COLOURS)}, got {len(self.series)}")
+
+
+def _check_range(low, high):
+    if not finite("low", low) < finite("high", high):
+        raise ValueError(f"low must be less than high, got {low!r} and {high!r}")
+
 
 def encode(values, low, high):
     """Values (n,) in [low, high] as two letters each: the nearest of LEVELS + 1 equal steps.
@@ -73,8 +91,7 @@ def encode(values, low, high):
     values = finite("values", values)
     if values.ndim != 1:
         raise ValueError(f"values must be (n,), got shape {values.shape}")
-    if not finite("low", low) < finite("high", high):
-        raise ValueError(f"low must be less than high, got {low!r} and {high!r}")
+    _check_range(low, high)
     share = (np.clip(values, low, high) - low) / (high - low)
     steps = np.rint(LEVELS * share).astype(int)
     return "".join(ALPHABET[k // 64] + ALPHABET[k % 64] for k in steps)
@@ -82,6 +99,9 @@ def encode(values, low, high):
 
 def decode(text, low, high):
     """The values (n,) of :func:`encode`, each within (high - low)/(2 LEVELS)."""
+    _check_range(low, high)
+    if len(text) % 2 or not set(text) <= set(ALPHABET):
+        raise ValueError(f"text must be pairs of letters from {ALPHABET}, got {text!r}")
     letters = np.array([ALPHABET.index(letter) for letter in text]).reshape(-1, 2)
     return low + (high - low) * (letters @ [64, 1]) / LEVELS
 
@@ -131,10 +151,10 @@ def slider(name, controls, cursor, x, x_axis, panels):
     shape = tuple(len(control.texts) for control in controls)
     for panel in panels:
         for series in panel.series:
-            if series.values.shape != (*shape, x.size):
+            if np.shape(series.values) != (*shape, x.size):
                 raise ValueError(
                     f"values of {series.name} must have shape {(*shape, x.size)}, "
-                    f"got {series.values.shape}"
+                    f"got {np.shape(series.values)}"
                 )
     if len(cursor.texts) != x.size:
         raise ValueError(f"cursor needs {x.size} texts, got {len(cursor.texts)}")

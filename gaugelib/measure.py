@@ -173,13 +173,16 @@ def _gap(psi):
 def loglog_fit(x, y):
     """Least-squares line through (log x, log y); x and y positive, at least 3 points.
 
-    Neither may be constant: then the slope, or R^2, has no value.
+    y must not be constant, or R^2 has no value, and x must vary by more than 1e-8 of itself, or
+    the rounding of its logarithms shows in the slope.
     """
     x, y = finite("x", x), finite("y", y)
     if x.shape != y.shape or x.ndim != 1 or x.size < 3 or np.any(x <= 0) or np.any(y <= 0):
         raise ValueError(f"x and y must be positive, (n >= 3,), got {x!r} and {y!r}")
-    if np.all(x == x[0]) or np.all(y == y[0]):
-        raise ValueError(f"x and y must not be constant, got {x!r} and {y!r}")
+    if np.ptp(np.log(x)) < 1e-8:
+        raise ValueError(f"x must vary by more than 1e-8 of itself, got {x!r}")
+    if np.all(y == y[0]):
+        raise ValueError(f"y must not be constant, got {y!r}")
     slope, intercept = np.polyfit(np.log(x), np.log(y), 1)
     residual = np.log(y) - (slope * np.log(x) + intercept)
     r2 = 1 - residual @ residual / np.sum((np.log(y) - np.log(y).mean()) ** 2)

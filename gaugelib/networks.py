@@ -284,7 +284,8 @@ def _chosen(layer, called, faults):
     hidden = [name for name in called if faults[name] != LAST]
     if not hidden:
         raise ValueError("model must have a hidden Linear, Conv1d or Conv2d layer, got none")
-    names = hidden if layer is None else [layer] if isinstance(layer, str) else list(layer)
+    several = np.iterable(layer) and not isinstance(layer, str)
+    names = hidden if layer is None else list(layer) if several else [layer]
     if not names or any(name not in called for name in names):
         raise ValueError(f"layer must be among {hidden}, got {layer!r}")
     wanted = [name for name in called if name in names]

@@ -10,6 +10,7 @@ from gaugelib import gauge
 from gaugelib.checks import (
     common_shape,
     finite,
+    instance,
     representable,
     scalar_in,
     unit_vectors,
@@ -82,6 +83,7 @@ class Problem:
 
     def __post_init__(self):
         object.__setattr__(self, "D", scalar_in("D", self.D, 0, np.inf))
+        instance("teacher", self.teacher, Teacher), instance("students", self.students, Students)
         d, dim = self.teacher.u.shape[1], self.students.s.shape[1]
         if d != dim:
             raise ValueError(f"teacher and students must share d, got {d} and {dim}")

@@ -16,7 +16,8 @@ from cmath import phase
 
 import numpy as np
 
-from gaugelib.checks import finite, vectors
+from gaugelib.checks import finite, instance, vectors
+from gaugelib.problem import Teacher
 
 PI, TWO_PI, HALF_PI = math.pi, 2 * math.pi, math.pi / 2
 TOUCH = 1e-14  # rad; nearer than this, floating point decides on which side of a line an input is
@@ -42,7 +43,7 @@ class Samples:
     """
 
     def __init__(self, X, teacher, y=None):
-        self.x, self.teacher = vectors("X", X), teacher
+        self.x, self.teacher = vectors("X", X), instance("teacher", teacher, Teacher)
         d = teacher.u.shape[1]
         if self.x.ndim != 2 or self.x.shape[1] != d or len(self.x) == 0:
             raise ValueError(f"X must be (N >= 1, {d}), got shape {self.x.shape}")

@@ -75,7 +75,7 @@ def crossing(flow, tau, event, rtol=RTOL, atol=ATOL, *, method="LSODA"):
 
 def trajectory(flow, tau, states):
     """The Trajectory of states (n, k) of ``flow`` at fast times ``tau`` (n,)."""
-    _check_finite(flow, tau, states)
+    _check_finite(instance("flow", flow, Flow), tau, states)
     q, s, delta, loss = flow.read(states)
     return Trajectory(flow.problem, flow.label, tau, q, s, delta, loss, states)
 
@@ -155,6 +155,8 @@ def _dop853(flow, y0, tau, rtol, atol):
 
 
 def _first_crossing(follow, tau, states, event):
+    if not callable(event):
+        raise ValueError(f"event must be a function of the state, got {event!r}")
     values = finite("event", [event(y) for y in states])
     if values.ndim != 1:
         raise ValueError(f"event must return one number, got shape {values.shape[1:]}")
@@ -172,7 +174,7 @@ def _first_crossing(follow, tau, states, event):
             return states[k]
         return follow(states[k], np.array([start, t]))[-1]
 
-    t = end if values[k + 1] == 0 else brentq(lambda t: event(state(t)), start, end, xtol=1e-300)
+    t = brentq(lambda t: event(state(t)), start, end, xtol=1e-300)
     return Crossing(float(t), state(t))
 
 

@@ -442,3 +442,8 @@ def test_too_few_bisections_are_reported():
     for prove in (certify.kernel_first, certify.kernel_second, certify.no_other_stationary_state):
         with pytest.raises(NotProved, match="after 2 bisections"):
             prove(depth=2)
+
+
+def test_a_depth_is_a_whole_number():
+    with pytest.raises(ValueError, match="depth must be a whole number >= 0, got None"):
+        certify.kernel_first(depth=None)

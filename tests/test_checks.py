@@ -94,9 +94,9 @@ def test_vectors_need_an_axis_of_components(value):
         vectors("w", value)
 
 
-@pytest.mark.parametrize("value", [[1, 1e-5], [[1, 0], [0, 1.1]], [0, 0]])
+@pytest.mark.parametrize("value", [[1, 1e-5], [[1, 0], [0, 1.1]], [0, 0], [1 + 3e-12, 0]])
 def test_unit_vectors_have_length_one(value):
-    assert unit_vectors("s", [[0.6, 0.8], [1, 1e-7]]).shape == (2, 2)
+    assert unit_vectors("s", [[0.6, 0.8], [1, 1e-7], [1 - 5e-13, 0]]).shape == (3, 2)
     with pytest.raises(ValueError, match="^s must be unit vectors, got lengths "):
         unit_vectors("s", value)
 

@@ -99,6 +99,8 @@ def test_a_number_needs_every_printed_digit_or_a_tolerance():
 
 def test_a_printed_bound_is_strict_where_it_says_so():
     assert judged("r2", 0.99995) == ("holds", "0.99995")
+    assert judged("r2", 0.9999999) == ("holds", "> 0.999999")
+    assert judged("r2", 1.0) == ("holds", "1")
     assert judged("r2", 0.9999, note="on the bound")[0] == "differs"
     assert judged("worded", 1.5, null_holds=False) == ("holds", "1.5")
     assert judged("worded", 1.50001, null_holds=False, note="above")[0] == "differs"
@@ -340,3 +342,8 @@ def test_collecting_refuses_unknown_repeated_and_misplaced_claims(tmp_path, monk
     del ledger["slope"]
     with pytest.raises(ValueError, match="'slope'"):
         claims.collect([home])
+
+
+def test_what_is_not_finite_is_not_rounded():
+    with pytest.raises(ValueError, match="value must be finite, got nan"):
+        claims.rounded_like(float("nan"), "1.0")

@@ -277,6 +277,25 @@ def test_an_input_at_the_origin_only_counts_among_the_N(seed):
     assert np.abs(with_zero.state - scaled.state).max() < 1e-11
 
 
+@pytest.mark.parametrize("seed", [2, 3, 4, 6])
+def test_samples_whose_directions_agree_to_rounding_are_met_together(seed):
+    problem, X = duplicates(3, 8, 0.7), samples(seed, 6)
+    longer = np.random.default_rng(seed).uniform(0.3, 3, (5, 6, 1))
+    longer *= np.sqrt(5 / (longer**2).sum(axis=0))
+    one, many = (
+        crossings.follow(problem, x, [0, 10]) for x in (X, (longer * X).reshape(-1, 2))
+    )
+    assert np.abs(many.trajectory.state - one.trajectory.state).max() < 1e-11
+    assert many.crossings == pytest.approx(one.crossings, abs=1e-10)
+    assert many.slides.shape == one.slides.shape
+
+
+def test_samples_whose_directions_differ_by_more_are_met_one_after_the_other():
+    X = np.vstack([plane_direction(np.array([-0.01, -0.01 - 1e-10])), [[0.6, 0.8], [0.5, 0.9]]])
+    first, second = crossings.follow(one_student(np.pi / 2), X, [0, 0.5]).crossings[:2]
+    assert 0 < second - first < 1e-7
+
+
 def test_on_a_grid_with_many_samples_on_each_ray_euler_agrees():
     line = np.arange(-3.0, 4.0)
     problem, X = duplicates(3, 8, 0.7), np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
@@ -302,3 +321,8 @@ def test_large_imbalances_lose_no_digits(D):
 def test_a_run_that_leaves_the_floats_is_reported():
     with pytest.raises(SolverError, match="not finite"):
         crossings.follow(duplicates(3, 8, 0.7), samples(0, 5) * 1e140, [0, 1])
+
+
+def test_only_a_problem_can_be_followed():
+    with pytest.raises(ValueError, match="problem must be a Problem, got a NoneType"):
+        crossings.follow(None, np.ones((3, 2)), [0, 1])

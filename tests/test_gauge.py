@@ -221,6 +221,8 @@ NAN, S = np.nan, [0.6, 0.8]
         (lambda: gauge.rescale([1, 1], [S, S], [1, 1, 1]), "shapes must fit together"),
         (lambda: gauge.rescale(1e300, S, 1e300), "rho a, too large for a float"),
         (lambda: gauge.rescale(1, S, 1e-310), "w/rho, too large for a float"),
+        (lambda: gauge.rescale(1e-300, S, 1e-30), "rho must not round a or w to 0"),
+        (lambda: gauge.rescale(1, [1e-300, 0.0], 1e30), "rho must not round a or w to 0"),
         (lambda: gauge.weights(0.0, S, -5e-324), "q and delta must not both be below"),
         (lambda: gauge.weights(5e-324, S, 1e8), "q must be large enough for w != 0"),
     ],

@@ -113,6 +113,13 @@ def test_a_power_is_read_with_every_digit_right(axis, part):
         assert f"{10.0**read:.{digits - 1}e}" == f"{10.0**shown:.{digits - 1}e}"
 
 
+def test_a_power_above_the_low_end_is_never_read_as_at_most():
+    axis = interactive.Axis("L", -9, 0, ())
+    shown = interactive.rounded([-9.0, -9 + 1e-6, -8.99], axis, power=True)
+    read = interactive.decode(interactive.encode(shown, -9, 0), -9, 0)
+    assert (read > -9).tolist() == [False, True, True]
+
+
 def test_the_explorers_axes_show_three_decimals_and_two_digits():
     def axis(low, high):
         return interactive.Axis("y", low, high, ())
@@ -210,6 +217,25 @@ def test_the_same_input_gives_the_same_bytes():
 def test_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="values of a & b must have shape"):
         live(VALUES[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: interactive.Control("D", ("2", "4"), 2), r"start must be in 0\.\.1, got 2"),
+        (lambda: interactive.Control("D", ()), "texts of 'D' must not be empty"),
+        (lambda: interactive.Axis("y", 1, 1, ()), "low must be less than high, got 1 and 1"),
+        (lambda: interactive.Axis("y", np.nan, 1, ()), "low must be finite"),
+        (lambda: interactive.Panel("P", None, ()), "series must be 1 to 3, got 0"),
+        (lambda: interactive.Panel("P", None, (1,) * 4), "series must be 1 to 3, got 4"),
+        (lambda: interactive.decode("AAA", 0, 1), "text must be pairs of letters"),
+        (lambda: interactive.decode("A!", 0, 1), "text must be pairs of letters"),
+        (lambda: interactive.decode("AA", 1, 0), "low must be less than high"),
+    ],
+)
+def test_what_cannot_be_drawn_or_read_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 LINES = [

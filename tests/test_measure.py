@@ -114,6 +114,7 @@ def test_units_change_neither_exponent_nor_determination(y, a, b):
     [
         ([1, 2, 3], [5, 5, 5]),
         ([2, 2, 2], [1, 2, 3]),
+        ([1e300, 1e300 * (1 + 1e-15), 1e300], [1, 2, 3]),
         ([1, 2], [1, 2]),
         ([1, 2, 3], [1, 2]),
         ([0, 1, 2], [1, 2, 3]),
@@ -165,6 +166,11 @@ def test_the_angle_must_be_less_than_its_radius_on_both_sides_of_the_teacher(run
     alphas = r * np.array([-1.01, -0.99, 0, 0.99, 1.01])
     q, s = np.tile([1.0, 0, 0], (5, 1)), np.tile(plane_direction(alphas)[:, None], (1, 3, 1))
     assert measure.captured(replace(run, q=q, s=s), **window).tolist() == [0, 1, 1, 1, 0]
+
+
+def test_a_coefficient_beyond_that_of_the_teacher_is_captured(run):
+    q, s = np.outer([0.89, 0.91, 1.5], [1, 0, 0]), np.tile([1.0, 0.0], (3, 3, 1))
+    assert measure.captured(replace(run, q=q, s=s)).tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("radius", ["r_q", "r_angle", "r_red"])

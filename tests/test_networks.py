@@ -494,6 +494,8 @@ REFUSED = {
                                                 nn.Conv1d(2, 2, 3)), "'0'.*MaxPool2d"),
     "linear over space": (nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), nn.Linear(4, 2)),
                           "'0'.*columns of layer '2'"),
+    "flatten to other columns": (nn.Sequential(nn.Conv1d(2, 4, 3), nn.Flatten(), nn.Linear(18, 2)),
+                                 "'0' does not match the columns of layer '2'"),
     "flatten from 0": (nn.Sequential(nn.Conv1d(2, 4, 3), nn.Flatten(0), nn.Linear(16, 2)),
                        "'0'.*Flatten"),
     "flatten part": (nn.Sequential(nn.Conv2d(2, 4, 3), nn.Flatten(2), nn.Linear(16, 2)),
@@ -564,18 +566,19 @@ def broken(value):
     return model
 
 
-def tiny(size):
+def tiny(size, dtype=torch.float32):
     model = small()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(size)
-    return model.float()
+    return model.to(dtype)
 
 
 THREE = {"0": 1.0, "2": np.ones(4)}
 ARGUMENTS = {
     "zero incoming": (dead(True), 1.0, {}, r"'0'.*units \[1\]"),
     "zero outgoing": (dead(False), 1.0, {}, r"'0'.*units \[1\]"),
+    "incoming without a square": (tiny(1e-160, torch.float64), 1.0, {}, "shorter ones than 1e-150"),
     "nan weight": (broken(np.nan), 1.0, {}, "'0'.*finite"),
     "infinite weight": (broken(np.inf), 1.0, {}, "'0'.*finite"),
     "weight without a square": (broken(1e200), 1.0, {}, "'0'.*finite"),
@@ -587,6 +590,7 @@ ARGUMENTS = {
     "last layer": (small(), 1.0, {"layer": "2"}, "'2' is the last layer"),
     "last by name": (small(), THREE, {}, "'2' is the last layer"),
     "unknown layer": (small(), 1.0, {"layer": "1"}, "among.*'0'"),
+    "a number": (small(), 1.0, {"layer": 0}, "among.*got 0"),
     "no layer": (small(), 1.0, {"layer": []}, "among"),
     "empty mapping": (small(), {}, {}, "among"),
     "named twice": (small(), {"0": 1.0}, {"layer": "0"}, "layer must be None"),

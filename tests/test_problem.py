@@ -181,6 +181,8 @@ ONE = Students(1.0, S, 2.0)
         (lambda: near_duplicates(2, 4, 1, 0, np.zeros(3), 0), r"fit together, got m \(2,\), dq"),
         (lambda: near_duplicates(2, 4, 1, -0.5, 0, 0), "q must be nonzero where delta >= 0"),
         (lambda: duplicates(2, -4, 1), r"D must be in \(0, inf\), got -4"),
+        (lambda: Problem(None, duplicates(2, 4, 1).students, 4), "teacher must be a Teacher"),
+        (lambda: Problem(duplicates(2, 4, 1).teacher, None, 4), "students must be a Students"),
         (lambda: duplicates(2, 4, 0), r"phi must be in \(0, 3.14159\), got 0"),
         (lambda: duplicates(2, 4, np.pi - 1e-7), r"phi must be in \(0, 3.14159\)"),
         (lambda: duplicates(2, 4, 1, designated=2), r"designated must be in 0..1, got 2"),

@@ -274,3 +274,10 @@ def test_forces_of_integer_and_of_strided_weights_are_those_of_floats():
     expected = samples.force_by_sums(c, w.astype(float))
     for same in (w, w.astype(np.float32), np.asfortranarray(w, dtype=float)):
         assert np.allclose(samples.force(c, same), expected, rtol=0, atol=1e-14)
+
+
+def test_samples_need_a_teacher_and_classes_a_problem():
+    with pytest.raises(ValueError, match="teacher must be a Teacher, got a NoneType"):
+        Samples(np.ones((3, 2)), None)
+    with pytest.raises(ValueError, match="problem must be a Problem, got a NoneType"):
+        flows.classes(None)

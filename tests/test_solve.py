@@ -124,7 +124,12 @@ def test_an_event_touching_zero_on_the_grid_without_a_sign_change_counts():
 
 @pytest.mark.parametrize(
     "follow",
-    [lambda x: solve.solve(x, [0, 1]), lambda x: euler(x, 0.1, 3), lambda x: rk4(x, 0.1, 3)],
+    [
+        lambda x: solve.solve(x, [0, 1]),
+        lambda x: euler(x, 0.1, 3),
+        lambda x: rk4(x, 0.1, 3),
+        lambda x: solve.trajectory(x, np.zeros(1), np.zeros((1, 4))),
+    ],
 )
 def test_only_a_flow_can_be_followed(follow):
     with pytest.raises(ValueError, match="flow must be a Flow, got a Problem"):
@@ -287,6 +292,10 @@ def test_events_must_return_one_finite_number():
         crossing(CIRCLE, [0, 1], lambda y: y)
     with pytest.raises(ValueError, match="event must be finite"):
         crossing(CIRCLE, [0, 1], lambda y: np.nan)
+    with pytest.raises(ValueError, match="event must be a function of the state, got None"):
+        crossing(CIRCLE, [0, 1], None)
+    with pytest.raises(ValueError, match="event must be a function of the state, got 3"):
+        solve.solve(CIRCLE, [0, 1], until=3)
 
 
 @pytest.mark.parametrize("method", [euler, rk4])
