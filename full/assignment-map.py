@@ -45,7 +45,9 @@ def both(problems):
 def main():
     one = (len(PAIRS), SEEDS, 8)
     even = {"even_q": (EVEN_SEEDS, 8), "even_to": (EVEN_SEEDS, 8)}
-    found = store.load(TARGET, q=("done", *one), to=("done", *one), **even)
+    found = store.load(
+        TARGET, most={"done": len(DS)}, q=("done", *one), to=("done", *one), **even
+    )
     stored = {"q": [], "to": []} | {name: list(rows) for name, rows in found.items()}
     for D in DS[len(stored["q"]) :]:
         problems = [two_teachers(seed, D, pair) for pair in PAIRS for seed in range(SEEDS)]

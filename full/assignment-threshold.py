@@ -76,7 +76,8 @@ def both(seed, pair):
 
 def main():
     names, kinds = ("steps", "parted", "q"), (np.int16, np.float32, np.float32)
-    found = store.load(TARGET, steps=("done", SEEDS), parted=("done", SEEDS), q=("done", SEEDS, 8))
+    shapes = {"steps": ("done", SEEDS), "parted": ("done", SEEDS), "q": ("done", SEEDS, 8)}
+    found = store.load(TARGET, most={"done": len(PAIRS)}, **shapes)
     stored = {name: list(found.get(name, [])) for name in names}
     for pair in tqdm(PAIRS[len(stored["q"]) :]):
         rows = zip(*Parallel()(delayed(both)(seed, pair) for seed in range(SEEDS)), strict=True)

@@ -74,7 +74,8 @@ def shapes():
 
 
 def main():
-    stored = store.load(TARGET, **shapes())
+    most = {"width": len(WIDTHS), "imbalance": len(DS)}
+    stored = store.load(TARGET, most=most, **shapes())
     for m in TUBES:
         if f"h-{m}" not in stored:
             eps = 2.0**-10

@@ -110,7 +110,8 @@ def threshold(m, phi):
 
 def main():
     axes, count = {"phi": np.array(ANGLES), "m": np.array(WIDTHS)}, len(WIDTHS)
-    rows = list(store.load(TARGET, **axes, D0=("done", count)).get("D0", []))
+    found = store.load(TARGET, most={"done": len(ANGLES)}, **axes, D0=("done", count))
+    rows = list(found.get("D0", []))
     for phi in tqdm(ANGLES[len(rows) :]):
         rows.append(np.array(Parallel()(delayed(threshold)(m, phi) for m in WIDTHS)))
         store.save(TARGET, **axes, D0=np.array(rows))

@@ -55,7 +55,9 @@ def block(n):
 def main():
     one = (SEEDS, len(DS), len(OWNERS))
     two, one = ("done", *one, 2), ("done", *one)
-    found = store.load(TARGET, angle=two, miss=two, rest=one, loss=one)
+    found = store.load(
+        TARGET, most={"done": BLOCKS}, angle=two, miss=two, rest=one, loss=one
+    )
     stored = {name: list(found.get(name, [])) for name in NAMES}
     for n in tqdm(range(len(stored["loss"]), BLOCKS), total=BLOCKS, initial=len(stored["loss"])):
         for name, rows in block(n).items():

@@ -378,6 +378,7 @@ def board(name, controls, headings, marks, kinds, shares, texts, *, label):
         "shape": shape,
         "colours": [mark.colour for mark in marks],
         "letters": [mark.letter for mark in marks],
+        "meanings": [_spoken(mark) for mark in marks],
         "frames": frames,
         "sentences": texts.ravel().tolist(),
     }
@@ -393,7 +394,8 @@ def _cells(headings, marks, frame, label):
     body = ""
     for i, text in enumerate(rows):
         cells = "".join(
-            f'<td style="{_look(mark, level)}">{html.escape(mark.letter)}</td>'
+            f'<td style="{_look(mark, level)}" aria-label="{html.escape(_spoken(mark))}">'
+            f"{html.escape(mark.letter)}</td>"
             for mark, level in pairs[i * len(columns) : (i + 1) * len(columns)]
         )
         body += f'<tr><th scope="row">{html.escape(text)}</th>{cells}</tr>'
@@ -410,6 +412,10 @@ def _cells(headings, marks, frame, label):
     )
 
 
+def _spoken(mark):
+    return mark.meaning or mark.letter
+
+
 def _look(mark, level):
     """The style of a cell: its colour, as dark as the level in 0..9; black letters on dark ones."""
     ink = "color:#000" if level > 4 else ""
@@ -421,6 +427,7 @@ _BOARD_SCRIPT = """  const cells = [...root.querySelectorAll("tbody td")];
     cells.forEach((cell, k) => {
       const kind = data.frames[at][2 * k], level = data.frames[at][2 * k + 1];
       cell.textContent = data.letters[kind];
+      cell.setAttribute("aria-label", data.meanings[kind]);
       cell.style.setProperty("--hue", data.colours[kind]);
       cell.style.setProperty("--level", level);
       cell.style.color = level > 4 ? "#000" : "";

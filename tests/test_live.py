@@ -178,7 +178,7 @@ BOARD = interactive.board(
     (interactive.Control("D", ("2", "4"), 1), interactive.Control("pair", tuple("abc"), 2)),
     (("row <1>", "2"), ("x", "y", "z")), MARKS, KINDS, SHARES, SENTENCES, label="Trial <board>")
 CELLS = """cells => cells.map(cell => [cell.textContent, cell.style.getPropertyValue('--hue'),
-  cell.style.getPropertyValue('--level'), cell.style.color])"""
+  cell.style.getPropertyValue('--level'), cell.style.color, cell.ariaLabel])"""
 
 
 def board_shows(page, i, k):
@@ -187,7 +187,9 @@ def board_shows(page, i, k):
     for kind, share in zip(KINDS[i, k].flat, SHARES[i, k].flat, strict=True):
         level = int(np.rint(9 * share))
         ink = "rgb(0, 0, 0)" if level > 4 else ""
-        expected.append([MARKS[kind].letter, MARKS[kind].colour, str(level), ink])
+        mark = MARKS[kind]
+        read_out = mark.meaning or mark.letter
+        expected.append([mark.letter, mark.colour, str(level), ink, read_out])
     assert page.locator("tbody td").evaluate_all(CELLS) == expected
     assert page.locator(".live-readout").text_content() == SENTENCES[i][k]
 

@@ -84,6 +84,37 @@ def test_arrays_of_another_computation_are_refused(path, other, message):
         store.load(path, **SHAPES)
 
 
+def test_more_parts_than_there_can_be_are_refused(path):
+    store.save(path, **arrays())
+    assert len(store.load(path, most={"done": 5}, **SHAPES)["q"]) == 5
+    with pytest.raises(ValueError, match="parts.npz: done must be at most 4, got 5"):
+        store.load(path, most={"done": 4}, **SHAPES)
+
+
+@pytest.mark.parametrize("damage", [lambda x: b"", lambda x: x[:-30], lambda x: b"q = 1"])
+def test_a_file_that_is_not_whole_is_refused_by_name(path, damage):
+    store.save(path, **arrays())
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match="parts.npz must be a whole .npz file"):
+        store.load(path, **SHAPES)
+
+
+def test_an_array_that_was_spoilt_is_refused_by_name(path):
+    store.save(path, **arrays())
+    whole = bytearray(path.read_bytes())
+    whole[60:70] = bytes(10)
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match="parts.npz must be a whole .npz file"):
+        store.load(path, **SHAPES)
+
+
+def test_one_array_without_a_name_is_refused(path):
+    with path.open("wb") as file:
+        np.save(file, np.ones(3))
+    with pytest.raises(ValueError, match="parts.npz must be a whole .npz file"):
+        store.load(path, **SHAPES)
+
+
 def test_arrays_of_one_length_come_together(path):
     store.save(path, q=np.ones((5, 2)), m=np.arange(4))
     with pytest.raises(ValueError, match=r"must hold all of \['q', 'to'\], got \['m', 'q'\]"):
