@@ -20,6 +20,11 @@
 # it rests on, and with where it could be wrong. *Proved* means a proof in the chapter; everything
 # else is measured, and says how widely. The figures and the numbers come from the stored chapters;
 # nothing is computed again, and the page takes two seconds.
+#
+# The letters are those of {numref}`chapter-gauge` and {numref}`chapter-identical-neurons`: $m$ students at
+# the angle $\phi$ from the teacher, one *designated*, of imbalance $+D$, the others *redundant*, of
+# imbalance $-D$; $q$ and $P$ are the coefficient of the first and the sum of the others', $\delta_j$
+# is the imbalance of student $j$, and $\tau=Dt$ the fast time.
 
 # %% tags=["hide-input"]
 import base64
@@ -72,11 +77,12 @@ def evidence(ids):
 # one integral of $t(\cos t-\cos\phi)$, which is positive for every $0<\phi<\pi$. So the invariant
 # region, and with it the limiting flow's selection, reaches beyond the paper's range of angles.
 #
-# *Rests on:* a proof of the inequalities ({numref}`chapter-early-advantage`), and interval
-# arithmetic as a second route. *Could be wrong:* only the inequalities are proved there; that large
-# finite $D$ behaves like the limit at these angles is measured.
+# *Rests on:* a proof of the inequalities and of the limiting flow's selection
+# ({numref}`chapter-early-advantage`), with interval arithmetic as a second route. *Could be wrong:*
+# nothing is proved there for finite $D$; that a large $D$ behaves like the limit at these angles is
+# measured.
 
-# %% mystnb={"figure": {"caption": "The two margins, from {numref}`chapter-early-advantage`.", "name": "fig-found-margins"}, "image": {"alt": "Two panels. Left: arches over x from 0 to phi that vanish with a horizontal tangent at both ends; they grow with phi. Right: curves that leave zero with a horizontal tangent and rise; none of them comes back to zero."}}
+# %% mystnb={"figure": {"caption": "The two margins: right side minus left side of {eq}`eq-kernel-inequalities`, over $x$ for four angles. The largest one lies beyond the range of the lemma. From {numref}`chapter-early-advantage`.", "name": "fig-found-margins"}, "image": {"alt": "Two panels. Left: arches over x from 0 to phi that vanish with a horizontal tangent at both ends; they grow with phi. Right: curves that leave zero with a horizontal tangent and rise; none of them comes back to zero."}}
 evidence("B05-integral B05-beyond B04-angle")
 figure("05", "fig-kernel-margins")
 
@@ -94,7 +100,7 @@ figure("05", "fig-kernel-margins")
 # ({numref}`chapter-how-large`). *Could be wrong:* the laws are derivations to leading order; above $m=256$ only one program was run;
 # exact duplicates only.
 
-# %% mystnb={"figure": {"caption": "Thresholds over width and angle, from {numref}`chapter-how-large`.", "name": "fig-found-large"}, "image": {"alt": "Left, log-log over the width: markers for five angles fall along lines, nearly as fast as a dashed line of slope minus one; the dashed line of the paper's condition rises. Right: phi times the threshold over the angle falls from a level at small angles to zero at pi, for three widths."}}
+# %% mystnb={"figure": {"caption": "Left: the threshold over the width for five angles (markers), with {eq}`eq-large-wide` (lines, from $m=64$ on) and the slopes of the paper's sufficient $m^{\\nu/2}$, $\\nu>3/2$, and of $1/m$. Right: $\\phi D_0$ over the angle; dashed: $c_m$ of {eq}`eq-large-small`. From {numref}`chapter-how-large`.", "name": "fig-found-large"}, "image": {"alt": "Left, log-log over the width: markers for five angles fall along lines, nearly as fast as a dashed line of slope minus one; the dashed line of the paper's condition rises. Right: phi times the threshold over the angle falls from a level at small angles to zero at pi, for three widths."}}
 evidence("B15-sharp B15-falls B15-wide B15-rule B15-beyond")
 figure("15", "fig-large-law")
 
@@ -112,14 +118,14 @@ figure("15", "fig-large-law")
 # hundred lines of ours; each pair of $m$ and a range of $D$ is a proof of its own, so nothing is
 # said about all $m$; exact duplicates, or starts very near.
 
-# %% mystnb={"figure": {"caption": "What is proved, from {numref}`chapter-computer-assisted-proof`.", "name": "fig-found-proved"}, "image": {"alt": "Left: short level pieces for intervals of the angle, which follow a falling curve without gaps. Right: the final redundant angle over the imbalance, a curve that rises from zero to its start; squares where selection is proved, and one cross at the smallest imbalance tried."}}
+# %% mystnb={"figure": {"caption": "What is proved. (a) $m=2$, all $D\\ge32$: for every interval of $\\phi$ the time $\\tau_0$ at which the tube is in the neighbourhood. (b) Final redundant angle of runs with $m=2$, $\\phi=\\pi/4$ to $\\tau=10^4$ (line); squares: selection proved, cross: not proved. From {numref}`chapter-computer-assisted-proof`.", "name": "fig-found-proved"}, "image": {"alt": "Left: short level pieces for intervals of the angle, which follow a falling curve without gaps. Right: the final redundant angle over the imbalance, a curve that rises from zero to its start; squares where selection is proved, and one cross at the smallest imbalance tried."}}
 evidence("B16-selection B16-strong B16-angles B16-weak B16-tube")
 figure("16", "fig-proof-range")
 
 # %% [markdown]
 # ### The sum vanishes, the summands need not
 #
-# Among near duplicates the redundant students as a *sum* vanish quickly, as the paper says. A
+# Among near duplicates the redundant students as a *sum* vanish, by decades, as the paper says. A
 # single one need not: its coefficient can stay for times beyond any training, and for some pairs
 # for ever. Which of the two happens is decided by a conserved quantity of the pair, the gauge of
 # the difference of two students.
@@ -128,15 +134,15 @@ figure("16", "fig-proof-range")
 # pairs on both sides of the criterion ({numref}`chapter-perturbed`). *Could be wrong:* "for ever"
 # is a formula for small angles, compared with runs that end.
 
-# %% mystnb={"figure": {"caption": "Sum and summands, from {numref}`chapter-perturbed`.", "name": "fig-found-sum"}, "image": {"alt": "Left, log-log over eight decades of tau: the norm of the redundant sum falls by several decades, in steps; the largest coefficient falls by less than one. Middle: seven coefficients on plateaus with three changes between them. Right: for separated students both curves fall together, early and steeply."}}
+# %% mystnb={"figure": {"caption": "Largest single redundant coefficient, and norm of the redundant sum. Left: near duplicates, $\\epsilon=0.05$, seed 0; dotted: predicted from the eigenvalues of the Gram matrix at $\\tau_0=100$. Middle: the seven coefficients of that run. Right: eight students with separated directions, same coefficients and imbalances. From {numref}`chapter-perturbed`.", "name": "fig-found-sum"}, "image": {"alt": "Left, log-log over eight decades of tau: the norm of the redundant sum falls by several decades, in steps; the largest coefficient falls by less than one. Middle: seven coefficients on plateaus with three changes between them. Right: for separated students both curves fall together, early and steeply."}}
 evidence("B08-slow B08-pair B08-frozen")
 figure("08", "fig-sum-and-summands")
 
 # %% [markdown]
 # ### A step that is too large loosens the gauge until it fits
 #
-# The largest stable step of gradient descent is $2/\lambda_{\max}$ of a $3\times3$ matrix, about
-# $4/(m-1)$ in fast time. Just above it training does not diverge: the redundant coefficient bursts,
+# The largest stable step of gradient descent is $2/\lambda_{\max}$ of a $3\times3$ matrix, below
+# $4/(m-1)$ in fast time and near it in wide networks. Just above it training does not diverge: the redundant coefficient bursts,
 # every burst shrinks $\lvert\delta_j\rvert$, and with it the curvature, until the step is stable.
 # The designated student is selected all the same.
 #
@@ -144,7 +150,7 @@ figure("08", "fig-sum-and-summands")
 # ({numref}`chapter-gradient-descent`). *Could be wrong:* one width and one $D$ above the limit; far
 # above it the gauge is lost, and the selection with it, and farther still training diverges.
 
-# %% mystnb={"figure": {"caption": "Above the limit of stability, from {numref}`chapter-gradient-descent`.", "name": "fig-found-catapult"}, "image": {"alt": "Left: P over fast time; below the limit it falls smoothly, above it it alternates with an amplitude that first grows and then shrinks. Right: the squared length of v over fast time; constant below the limit, and for larger steps falling from one level to a lower one."}}
+# %% mystnb={"figure": {"caption": "Above the stability limit, $m=8$, $D=16$. Left: $P$ at every step, for $h=0.6$ (above the limit) and $0.48$ (below). Right: $\\lVert v\\rVert^2$, which is $\\lVert w_j\\rVert^2/D$ of a redundant student, up to $\\tau=1500$: above the limit the gauge loosens until the step is stable again. From {numref}`chapter-gradient-descent`.", "name": "fig-found-catapult"}, "image": {"alt": "Left: P over fast time; below the limit it falls smoothly, above it it alternates with an amplitude that first grows and then shrinks. Right: the squared length of v over fast time; constant below the limit, and for larger steps falling from one level to a lower one."}}
 evidence("B09-limit B09-catapult")
 figure("09", "fig-gd-catapult")
 
@@ -161,7 +167,7 @@ figure("09", "fig-gd-catapult")
 # *Rests on:* 500 seeds at each of four widths ({numref}`chapter-finite-samples`). *Could be
 # wrong:* one angle, one $D$, the plane; at small $N$ a correction of higher order is visible.
 
-# %% mystnb={"figure": {"caption": "Response and simulation, from {numref}`chapter-finite-samples`.", "name": "fig-found-response"}, "image": {"alt": "Left: a skewed density with its top at small errors and a long tail; histograms for three sample sizes follow it. Right: over fast time three curves of deviations that rise to one top each and fall towards zero, with dots that follow them."}}
+# %% mystnb={"figure": {"caption": "Left: the distribution of $\\sqrt N\\operatorname{Err}_N$ over 500 seeds at $m=8$ (steps), for three $N$, and that of the linear response (grey area). Right: standard deviation of $\\sqrt N$ times the deviation in $q$, $P$ and in the part of $q\\,s_{\\rm sel}$ across the teacher, from the linear response (lines) and from 20 runs with $N=8192$ (dots). From {numref}`chapter-finite-samples`.", "name": "fig-found-response"}, "image": {"alt": "Left: a skewed density with its top at small errors and a long tail; histograms for three sample sizes follow it. Right: over fast time three curves of deviations that rise to one top each and fall towards zero, with dots that follow them."}}
 evidence("B10-constant B10-norm")
 figure("10", "fig-sample-response")
 
@@ -170,13 +176,14 @@ figure("10", "fig-sample-response")
 #
 # Noisy labels leave redundant coefficients of size $\sigma/\sqrt N$ with a constant from the Gram
 # matrix, in any dimension. With mini-batches the same noise moves the imbalance itself, at a
-# predicted speed, until $\lvert w\rvert^2=d\,a^2$. The gauge is a memory with a finite life.
+# predicted speed, which becomes zero only at $\lvert w\rvert^2=d\,a^2$. The gauge is a memory with a finite life.
 #
 # *Rests on:* a derivation to first order in the step, and runs with two seeds in five dimensions
-# ({numref}`chapter-pytorch`). *Could be wrong:* two students, $D=4$ and one sample a step; a larger
-# $D$ forgets more slowly, by $D^{-2}$ in the formula, and that was not followed to its end.
+# ({numref}`chapter-pytorch`). *Could be wrong:* two students, $D=4$ and one sample a step; the
+# imbalance was followed for a part of its way only, and a larger $D$ forgets more slowly, by $D^{-2}$
+# in the formula.
 
-# %% mystnb={"figure": {"caption": "The gauge is forgotten, from {numref}`chapter-pytorch`.", "name": "fig-found-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 towards zero along a grey one; two lower curves rise slowly from minus 4 along another. Without noise both dotted lines stay near plus and minus 4."}}
+# %% mystnb={"figure": {"caption": "Noisy labels and batches of one sample forget the gauge: imbalances of the designated (upper curves) and the redundant student (lower), two seeds (solid, dashed) and the prediction {eq}`eq-torch-forget` (grey). Dotted: without noise in the labels. The thin line is where the designated imbalance would stop. From {numref}`chapter-pytorch`.", "name": "fig-found-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 towards zero along a grey one; two lower curves rise slowly from minus 4 along another. Without noise both dotted lines stay near plus and minus 4."}}
 evidence("B11-noise B11-forget")
 figure("11", "fig-torch-forget")
 
@@ -191,7 +198,7 @@ figure("11", "fig-torch-forget")
 # ({numref}`chapter-networks`, {numref}`chapter-pytorch`). *Could be wrong:* Adam depends on the
 # coordinates; five rotations were tried, in the plane, with the usual parameters.
 
-# %% mystnb={"figure": {"caption": "The first step of three optimisers, from {numref}`chapter-networks`.", "name": "fig-found-first-step"}, "image": {"alt": "Log-log plot over D of how much farther a first step turns one gauge than the other: lines of slope two for gradient descent, one for Adam, and level for path-normalised descent."}}
+# %% mystnb={"figure": {"caption": "How much farther the first step of an optimiser turns a student of imbalance $+D$ than one of $-D$, with the same coefficient $q=1/8$ and direction. Lines: the exact ratio of the mobilities $\\chi$, its square root, and $1$. From {numref}`chapter-networks`.", "name": "fig-found-first-step"}, "image": {"alt": "Log-log plot over D of how much farther a first step turns one gauge than the other: lines of slope two for gradient descent, one for Adam, and level for path-normalised descent."}}
 evidence("B14-first-step B11-adam B11-adam-selects")
 figure("14", "fig-networks-first-step")
 
@@ -209,7 +216,7 @@ figure("14", "fig-networks-first-step")
 # ({numref}`chapter-two-teachers`, {numref}`chapter-assignments`). *Could be wrong:* the law of the
 # starts is ours; eight students are many for two features.
 
-# %% mystnb={"figure": {"caption": "Failures on their own clock, from {numref}`chapter-two-teachers`.", "name": "fig-found-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying level for a decade and then falling steeply. Right: two curves rise, fall steeply and stay at 1."}}
+# %% mystnb={"figure": {"caption": "Left: the loss of all failures that end *shared* or *cancelled*, on the clock $\\tau/D^2$ (thick to thin: $D=16,32,64$); grey: $\\tau=4000$ at each $D$. Right: the angle $\\varepsilon$ between the two designated students of two *shared* runs at $D=16$, times $\\tau/2\\pi$, approaches 1. From {numref}`chapter-two-teachers`.", "name": "fig-found-late"}, "image": {"alt": "Left: bundles of falling curves over tau over D squared; after 1 they coincide for the three D, staying level for a decade and then falling steeply. Right: two curves rise, fall steeply and stay at 1."}}
 evidence("B12-kinds B13-ends B12-clock")
 figure("12", "fig-two-late")
 
@@ -224,9 +231,10 @@ figure("12", "fig-two-late")
 # *Rests on:* 560 starts at eight $D$, all but two bisected; a prediction of 30 new starts; for
 # fusion a lemma for one teacher
 # ({numref}`chapter-assignments`). *Could be wrong:* the argument for $D_c\propto T$ is a reason and
-# not a proof, and the fitted power has a wide interval; the lemma alone is too low by a factor.
+# not a proof, and the fitted power is below 1, farther for the latest pairs; the lemma alone is too
+# low by a factor.
 
-# %% mystnb={"figure": {"caption": "Threshold over parting time, from {numref}`chapter-assignments`.", "name": "fig-found-threshold"}, "image": {"alt": "Dots on logarithmic axes. For short parting times they form three level bands. From there on all rise along a line proportional to T, with growing scatter."}}
+# %% mystnb={"figure": {"caption": "The threshold of each start over its parting time in the limit of large $D$, by what becomes of students 1 and 4, who start at $0.3$ from the teachers: both designated (A), only 4 redundant, 1 redundant. Grey: $D_c=T/c$ with the median $c$ of $T>150$, and $D_c\\propto\\sqrt T$ through its middle point. From {numref}`chapter-assignments`.", "name": "fig-found-threshold"}, "image": {"alt": "Dots on logarithmic axes. For short parting times they form three level bands. From there on all rise along a line proportional to T, with growing scatter."}}
 evidence("B13-threshold B13-parting B13-exponent B13-new B13-fusion")
 figure("13", "fig-assign-threshold")
 
@@ -244,6 +252,6 @@ figure("13", "fig-assign-threshold")
 # data set and depth; the theorem's teacher is one unit, and here nothing says that one copy is
 # enough.
 
-# %% mystnb={"figure": {"caption": "Copies in a network for digits, from {numref}`chapter-networks`.", "name": "fig-found-digits"}, "image": {"alt": "Markers of ten seeds and their means for different gauges of the copies: how many of them turned, how large they became and what their removal costs."}}
+# %% mystnb={"figure": {"caption": "Digits, plain SGD: ten seeds (small markers) and their mean, eight units of four copies each. (a) Cosine between the incoming weights before and after training. (b) Coefficient, beside the mean of the balanced networks. (c) Accuracy on unseen digits with all copies, and when one copy of each unit is removed. In gauge + the first copy has $+D$ and the three others $-D$; opposite is the reverse. From {numref}`chapter-networks`.", "name": "fig-found-digits"}, "image": {"alt": "Markers of ten seeds and their means for different gauges of the copies: how many of them turned, how large they became and what their removal costs."}}
 evidence("B14-turn B14-owner B14-vanish B14-odd B14-accuracy")
 figure("14", "fig-networks-digits")

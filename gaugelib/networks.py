@@ -14,22 +14,31 @@ Conv1d or Conv2d layer.  :func:`imbalance` measures delta, :func:`regauge` sets 
 :func:`balance` sets it to 0.
 
 Which layers follow each other is read from the model's ``forward`` by torch.fx, in the mode
-(train or eval) that the model is in, so that a skip connection is seen and not assumed away.  A
-ValueError names every layer whose units cannot be rescaled, and says why; nothing has then been
-changed.  Inputs are batches.  Computed in float64 and rounded once to the weights' own dtype;
-lengths of weights must lie in [1e-150, 1e150].  Optimizers are not touched: momentum or moments
-that one has stored, and gradients in ``.grad``, belong to the old gauge.
+(train or eval) that the model is in and with optional inputs at their defaults, so that a skip
+connection is seen and not assumed away.  A ValueError names every layer whose units cannot be
+rescaled, and says why; nothing has then been changed.  Inputs are batches.  What ``forward``
+decides by chance, by the type of a tensor or by a number that it computes from weights, torch.fx
+cannot see: :func:`regauge` compares the outputs on inputs that it is given.
+
+Computed in float64 and rounded once to the weights' own dtype; lengths of weights must lie in
+[1e-150, 1e150].  Optimizers are not touched: momentum or moments that one has stored, and
+gradients in ``.grad``, belong to the old gauge.
 """
 
 import copy
+import inspect
 import operator
+import warnings
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
+from torch.nn.modules import module as torch_module
 from torch.nn.utils import parametrize
+from torch.utils._pytree import tree_flatten
 
 from gaugelib import gauge
 from gaugelib.checks import finite
@@ -47,9 +56,11 @@ POOLS = {
     2: (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveMaxPool2d, nn.AdaptiveAvgPool2d,
         F.max_pool2d, F.avg_pool2d, F.adaptive_max_pool2d, F.adaptive_avg_pool2d),
 }  # fmt: skip
+HOLDERS = (dict, list, set, deque)  # what forward may store values in
 FLAT = "flat"  # a convolution's units as blocks of neighbouring columns
 AGREE = 1e-12  # of |v|^2 + |u|^2 + b^2, by which a requested delta may be missed
 MAX_STEPS = 200
+ROUNDINGS = 100  # of the largest output, by which outputs on given inputs may change
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +99,7 @@ def imbalance(model, *, layer=None):
     return found
 
 
-def regauge(model, delta, *, layer=None, inplace=False):
+def regauge(model, delta, *, layer=None, inplace=False, inputs=None):
     """The same function with the imbalance ``delta``: a copy of the model, or the model itself.
 
     One layer has a closed form: with p = |v| sqrt(|u|^2 + b^2) and mu = sqrt(delta^2 + 4 p^2), the
@@ -101,26 +112,56 @@ def regauge(model, delta, *, layer=None, inplace=False):
     delta : a number, or one for each unit of the one layer that is meant, or {name: either}
     layer : a name or several; None: every hidden layer, or those that ``delta`` names
     inplace : change the model's own Parameters, which stay the same objects, and return the model
+    inputs : a tensor, or a tuple of what the model is called with; copies of the model, in its
+        mode and with the same chance, are compared on it before anything is changed
 
     Raises ValueError for what the module's text names, for a unit whose incoming or outgoing
-    weights are all zero, and for a delta with which the weights would leave their dtype's range.
+    weights are all zero, for a delta with which the weights would leave their dtype's range, and
+    if an output on ``inputs`` changes by more than 100 roundings of the largest.  Without
+    ``inputs`` activations may leave a small dtype's range unnoticed.
     """
     if isinstance(delta, dict):
         if layer is not None:
             raise ValueError(f"layer must be None where delta names its layers, got {layer!r}")
+        if not delta:
+            raise ValueError("delta must name at least one layer, got {}")
         layer = list(delta)
     network = _Network(model, layer)
     new = network.rescaled(network.solve(network.targets(delta)))
-    model = model if inplace else copy.deepcopy(model)
+    if inputs is not None:
+        _compare(copy.deepcopy(model), _set(copy.deepcopy(model), new), inputs)
+    return _set(model if inplace else copy.deepcopy(model), new)
+
+
+def balance(model, *, layer=None, inplace=False, inputs=None):
+    """The same function with delta = 0; arguments and result as for :func:`regauge`."""
+    return regauge(model, 0.0, layer=layer, inplace=inplace, inputs=inputs)
+
+
+def _set(model, new):
     with torch.no_grad():
         for name, value in new.items():
             model.get_parameter(name).copy_(value)
     return model
 
 
-def balance(model, *, layer=None, inplace=False):
-    """The same function with delta = 0; arguments and result as for :func:`regauge`."""
-    return regauge(model, 0.0, layer=layer, inplace=inplace)
+def _compare(one, other, inputs):
+    """Raises ValueError if the outputs of two models differ by more than rounding."""
+    inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+    pairs = zip(_outputs(one, inputs), _outputs(other, inputs), strict=True)
+    for k, (before, after) in enumerate(pairs):
+        allowed = ROUNDINGS * torch.finfo(before.dtype).eps * before.abs().max().item()
+        change = (after - before).abs().max().item()
+        if not change <= allowed:
+            raise ValueError(f"output {k} must not change by more than {allowed:g}, got {change:g}")
+
+
+def _outputs(model, inputs):
+    """All floating-point tensors that the model returns."""
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(0)
+        returned, _ = tree_flatten(model(*copy.deepcopy(inputs)))
+    return [t for t in returned if isinstance(t, torch.Tensor) and t.is_floating_point()]
 
 
 class _Network:
@@ -339,8 +380,14 @@ def _hidden_layers(model):
     """({name: node}, {name: name of the layer before or None}, {name: fault or ""})."""
     if not isinstance(model, nn.Module):
         raise ValueError(f"model must be a torch.nn.Module, got a {type(model).__name__}")
+    for name, module in model.named_modules():
+        _require_plain(name, module)
+    if torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks:
+        raise ValueError("no global forward hooks must be registered: they may change values")
     try:
-        graph = _Tracer().trace(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch.fx about the default values
+            graph = _Tracer().trace(_twin(model, {}), _defaults(model))
     except Exception as error:  # forward may do, and raise, anything
         raise ValueError(f"model must be traceable by torch.fx: {error}") from error
     modules = dict(model.named_modules(remove_duplicate=False))
@@ -366,6 +413,33 @@ def _hidden_layers(model):
     return calls, sources, faults
 
 
+def _require_plain(name, module):
+    if "_orig_mod" in module._modules:
+        raise ValueError("model must be the original of a compiled one, its _orig_mod")
+    if "forward" in vars(module):
+        raise ValueError(f"module {name!r} must have the forward of its class, not one of its own")
+    own = module.parameters(recurse=False)
+    if any(isinstance(parameter, nn.parameter.UninitializedParameter) for parameter in own):
+        raise ValueError(f"layer {name!r} has no weights yet: call the model once")
+
+
+def _twin(module, twins):
+    """The same tensors in other modules: what forward stores while it is traced stays there."""
+    if id(module) not in twins:
+        twin = twins[id(module)] = object.__new__(type(module))
+        held = {k: copy.copy(v) if isinstance(v, HOLDERS) else v for k, v in vars(module).items()}
+        twin.__dict__ = held
+        for name, child in module._modules.items():
+            held["_modules"][name] = None if child is None else _twin(child, twins)
+    return twins[id(module)]
+
+
+def _defaults(model):
+    """{name: default value} of the optional inputs."""
+    parameters = inspect.signature(type(model).forward).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
 class _Stores:
     """How often the memory of a tensor appears in a model: more than once, and it is shared."""
 
@@ -388,7 +462,9 @@ def _unfit(layer, stores):
     if _hooked(layer) or "weight" not in layer._parameters:
         return "has hooks (weight norm?), which may change its weights or its values"
     tensors = [tensor for tensor in (layer.weight, layer.bias) if tensor is not None]
-    if any(tensor.is_meta or not tensor.is_floating_point() for tensor in tensors):
+    if any(tensor.is_meta for tensor in tensors):
+        return "has no weights: they are on the device 'meta'"
+    if any(not tensor.is_floating_point() for tensor in tensors):
         return f"must hold real floating-point numbers, got {tensors[0].dtype}"
     if any(map(stores.shared, tensors)):
         return "shares its weights with another place of the model"
@@ -439,7 +515,9 @@ def _obstacle(user, modules):
         return "has units that are outputs of the model too"
     called = _called(user, modules)
     name = called if isinstance(called, str) else called.__name__
-    return f"has units that pass {name!r}, which does not commute with rescaling each of them"
+    if user.op == "call_module" and _hooked(modules[user.target]):
+        return f"has units that pass {user.target!r}, which has hooks"
+    return f"has units that pass {name!r}, which is not known to commute with their rescaling"
 
 
 def _called(user, modules):

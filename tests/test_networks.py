@@ -458,6 +458,29 @@ def branching(m, x):
     return m.b(F.relu(m.a(x))) if x.sum() > 0 else m.a(x)
 
 
+class Optional(nn.Sequential):
+    """Whose optional input is no tensor where it is left out."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(3, 4), nn.Linear(4, 2))
+
+    def forward(self, x, mask=None):
+        return self[1](torch.tanh(self[0](x)) if mask is None else F.relu(self[0](x)))
+
+
+def integers():
+    model = small()
+    weight = torch.ones(4, 3, dtype=torch.int64)
+    model[0].weight = nn.Parameter(weight, requires_grad=False)
+    return model
+
+
+def patched(at):
+    model = small()
+    model[at].forward = torch.tanh
+    return model
+
+
 def makes_a_tensor(m, x):
     return m.b(F.relu(m.a(x)) * torch.ones(4))
 
@@ -477,7 +500,7 @@ REFUSED = {
     "same memory": (same_memory(), "'0'.*shares its weights"),
     "called twice": (repeated(), "'0'.*called twice"),
     "hook": (hooked(), "'0'.*hooks"),
-    "hook between": (hooked(1), "'0'.*ReLU"),
+    "hook between": (hooked(1), "'0' has units that pass '1', which has hooks"),
     "hook after": (hooked(2), "'0' is followed by layer '2', which has hooks"),
     "weight norm": (sequential(nn.ReLU(), last=nn.utils.parametrizations.weight_norm(
         nn.Linear(4, 2))), "'0' is followed by layer '2', which is parametrized"),
@@ -532,7 +555,12 @@ REFUSED = {
     "view to three sizes": (custom(lambda m, x: m.head(m.conv(x).view(x.size(0), 4, -1))),
                             "'conv'.*'view'"),
     "flatten of all": (custom(lambda m, x: m.head(torch.flatten(m.conv(x)))), "'conv'.*'flatten'"),
-    "meta": (sequential(nn.ReLU()).to("meta"), "'0'.*real floating-point"),
+    "meta": (sequential(nn.ReLU()).to("meta"), "'0' has no weights.*meta"),
+    "integers": (integers(), "'0' must hold real floating-point numbers, got torch.int64"),
+    "optional input": (Optional(), "'0' has units that pass 'tanh'"),
+    "forward of an instance": (patched(1), "module '1' must have the forward of its class"),
+    "forward of a layer": (patched(0), "module '0' must have the forward of its class"),
+    "compiled": (torch.compile(small(), backend="eager"), "original of a compiled one"),
 }
 
 
@@ -547,6 +575,72 @@ def test_what_a_rescaling_would_change_is_refused(name):
     assert set(vars(model)) == attributes
     if name != "meta":
         assert all(torch.equal(before[k], v) for k, v in model.state_dict().items())
+
+
+def test_layers_without_weights_yet_are_refused():
+    lazy = nn.Sequential(nn.LazyLinear(4), nn.ReLU(), nn.Linear(4, 2))
+    with pytest.raises(ValueError, match="layer '0' has no weights yet: call the model once"):
+        balance(lazy)
+
+
+def test_global_hooks_are_refused():
+    hook = nn.modules.module.register_module_forward_hook(lambda module, args, out: out + 1)
+    try:
+        with pytest.raises(ValueError, match="no global forward hooks"):
+            balance(small())
+    finally:
+        hook.remove()
+
+
+def test_what_forward_stores_stays_as_it_was():
+    """forward runs while it is read; the model keeps its own attributes, lists and counters."""
+
+    def storing(m, x):
+        m.last, m.count = F.relu(m.a(x)), getattr(m, "count", 0) + 1
+        m.seen.append(m.last)
+        return m.b(m.last)
+
+    model = custom(storing)
+    model.seen = []
+    x = torch.randn(5, 3, dtype=torch.float64)
+    model(x)
+    last = model.last
+    assert imbalance(model, layer="a")["a"].delta.shape == (4,)
+    assert model.last is last and model.count == 1 and len(model.seen) == 1
+
+
+def by_chance(m, x):
+    h = m.a(x)
+    return m.b(torch.tanh(h) if isinstance(h, torch.Tensor) else F.relu(h))
+
+
+def test_outputs_on_given_inputs_are_compared_before_anything_changes():
+    model, x = custom(by_chance), torch.randn(5, 3, dtype=torch.float64)
+    before = copy.deepcopy(model.state_dict())
+    with pytest.raises(ValueError, match="output 0 must not change by more than .*e-14, got 0"):
+        regauge(model, 3.0, layer="a", inplace=True, inputs=x)
+    assert all(torch.equal(before[k], v) for k, v in model.state_dict().items())
+    plain = small()
+    for inputs in (x, (x,)):
+        assert balance(plain, inputs=inputs) is not plain
+    with pytest.raises(ValueError, match="delta must name at least one layer, got {}"):
+        regauge(plain, {})
+
+
+def test_activations_that_leave_their_dtype_are_found_on_given_inputs():
+    model, x = small().half(), (20 * torch.ones(5, 3)).half()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(1)
+    assert imbalance(regauge(model, -1e7))["0"].delta[0] < -9e6
+    with pytest.raises(ValueError, match="output 0 must not change by more than .*, got (nan|inf)"):
+        regauge(model, -1e7, inputs=x)
+
+
+def test_a_model_with_chance_is_compared_with_the_same_chance():
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout(0.5), nn.Linear(4, 2))
+    after = regauge(model, 2.0, inputs=torch.randn(50, 3))
+    assert after.training and not torch.equal(after[0].weight, model[0].weight)
 
 
 def dead(into):

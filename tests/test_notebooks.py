@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 import yaml
-from notebook_guards import CHAPTERS, ROOT, code_cells, complaints, images, read
+from notebook_guards import CARRIED, CHAPTERS, ROOT, code_cells, complaints, images, read
 from PIL import Image
 
 CHAPTER_NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
@@ -36,13 +36,20 @@ def test_the_table_of_contents_lists_every_chapter():
     }
 
 
+def caption(cell):
+    return cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
+
+
 def test_the_figures_of_what_we_found_are_those_of_their_chapters():
-    """Each picture of the page is one of a chapter, in fewer colours: none is from an older run."""
+    """Each picture is one of a chapter, in fewer colours, with its caption: none is outdated."""
     page = CHAPTERS / "what-we-found.ipynb"
     made = [pixels(image) for path in CHAPTER_NOTEBOOKS if path != page
             for cell in code_cells(read(path)) for image in images(cell)]
     shown = [pixels(image) for cell in code_cells(read(page)) for image in images(cell)]
     assert len(shown) > 5
+    written = {caption(cell) for path in CHAPTER_NOTEBOOKS if path != page
+               for cell in code_cells(read(path))}
+    assert {CARRIED.sub("", caption(cell)) for cell in code_cells(read(page))} <= written | {""}
     for picture in shown:
         same_size = [other for other in made if other.shape == picture.shape]
         assert min(np.abs(other - picture).mean() for other in same_size) < 0.4
