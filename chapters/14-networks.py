@@ -948,7 +948,7 @@ rows.append(compare("B14-turn", f"fractions of copies that turned, at worst {tex
                     holds=all(x >= MOST and y <= 1 - MOST for x, y in first_turns),
                     null_holds=all(x >= MOST and y <= 1 - MOST for x, y in balanced)))
 low, high = min(owned[case] for case in plus), max(owned[case] for case in null)
-text = f"of {len(TRIALS) * GROUPS} groups a share of at least {low:.2f}; balanced at most {high:.2f}"
+text = f"share of {len(TRIALS) * GROUPS} groups at least {low:.2f}; balanced at most {high:.2f}"
 rows.append(compare("B14-owner", text, holds=low >= MOST, null_holds=high >= MOST))
 vanished = max(max(gone[case]) for case in results)
 q_theorem, _ = final["SGD", "+"]
