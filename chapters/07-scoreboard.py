@@ -102,6 +102,7 @@ for k, (verdict, colour) in enumerate(zip(VERDICTS, fills, strict=True)):
 ax.set_yticks(range(len(chapters)), [f"{c} {TITLES[c]}" for c in chapters])
 ax.invert_yaxis()
 ax.grid(axis="y", visible=False)
+ax.set_xlim(0, 1.05 * left.max())
 ax.set_xlabel("number of claims")
 ax.legend(ncols=6, loc="lower center", bbox_to_anchor=(0.4, 1.0), columnspacing=1.2)
 plt.show()

@@ -136,8 +136,8 @@ controls = (
         f"{degrees}° = {np.radians(degrees):.3f} rad{note}"
         for degrees, note in zip(DEGREES, where, strict=True)), DEGREES.index(45)),
 )
-cursor = interactive.Control("Reading line", tuple(
-    f"τ = {value:.3g}" for value in tau[kept]), int(np.argmin(np.abs(tau[kept] - 10))))
+readings = tuple(f"τ = {float(f'{value:.3g}'):g}" for value in tau[kept])
+cursor = interactive.Control("Reading line", readings, int(np.argmin(np.abs(tau[kept] - 10))))
 time_axis = interactive.Axis("fast time τ = Dt", -2, 4, tuple(zip(
     range(-2, 5), ("0.01", "0.1", "1", "10", "10²", "10³", "10⁴"), strict=True)))
 page = interactive.slider("explorer", controls, cursor, x, time_axis, panels)

@@ -147,8 +147,8 @@ panels = (
 
 # %% tags=["hide-input"]
 shown = tau[1:]
-cursor = interactive.Control("Reading line", tuple(f"τ = {value:.3g}" for value in shown),
-                             int(np.argmin(np.abs(shown - 100))))
+readings = tuple(f"τ = {float(f'{value:.3g}'):g}" for value in shown)
+cursor = interactive.Control("Reading line", readings, int(np.argmin(np.abs(shown - 100))))
 time_axis = interactive.Axis("fast time τ = Dt", -1, 3.7, tuple(zip(
     range(-1, 4), ("0.1", "1", "10", "10²", "10³"), strict=True)))
 page = interactive.slider("paths", controls, cursor, np.log10(shown), time_axis, panels)
@@ -168,8 +168,8 @@ print("D              " + "".join(f"{D:6d}" for D in DS))
 for pair in ((0, 1), (0, 3), (1, 2), (2, 3), (3, 7), (4, 5)):
     found = counts[PAIRS.index(pair), :, 0]
     print(f"students {pair[0] + 1} and {pair[1] + 1}" + "".join(f"{n:6d}" for n in found))
-print("with −D, owners:  1 and 2 designated   "
-      + "".join(f"{n:5d}" for n in counts[PAIRS.index((0, 1)), :, 2]))
+print("starts in which a student with −D owns a feature, 1 and 2 designated:\n" + 14 * " "
+      + "".join(f"{n:6d}" for n in counts[PAIRS.index((0, 1)), :, 2]))
 first, second = frames[*start, 0], frames[*start, 1]
 print("students 1 and 2, D = 16, seed 0:   τ      q_1     q_2   to u_1:  1      2")
 for k in range(0, shown.size, 15):

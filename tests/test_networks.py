@@ -686,7 +686,7 @@ ARGUMENTS = {
     "unknown layer": (small(), 1.0, {"layer": "1"}, "among.*'0'"),
     "a number": (small(), 1.0, {"layer": 0}, "among.*got 0"),
     "no layer": (small(), 1.0, {"layer": []}, "among"),
-    "empty mapping": (small(), {}, {}, "among"),
+    "empty mapping": (small(), {}, {}, "at least one layer"),
     "named twice": (small(), {"0": 1.0}, {"layer": "0"}, "layer must be None"),
     "too large for float16": (small(dtype=torch.float16), 1e12, {}, "float16"),
     "too large for float32": (small(dtype=torch.float32), 1e78, {}, "float32"),
