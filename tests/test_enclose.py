@@ -194,6 +194,20 @@ def test_the_rough_enclosure_has_room_for_the_defect():
     assert alone.contains(certify.interval(0, 1)) and not alone.contains(arb(-0.5))
 
 
+def test_the_rough_enclosure_holds_the_start_too():
+    """y' = 1 from 0: at every time in [0, 1], not at 1 alone; y' = 8 - y, with its start."""
+    for rate in (lambda y: [y[0] * 0 + 1], lambda y: [8 - y[0]]):
+        box, = enclose.picard(rate, [arb(0)], arb(0.5))
+        assert box.contains(arb(0)) and box.contains(arb(0.25))
+        reach = arb(0).union(arb(0.5) * rate([box])[0])
+        assert box.contains(reach)
+
+
+def test_an_upper_bound_is_above_the_whole_ball():
+    bound = enclose._largest([arb(-1, 0.5), arb(1, 0.25)])
+    assert bound >= arb(1.5) and bound < arb(1.51)
+
+
 def test_a_defect_that_acts_through_another_coordinate_is_enclosed():
     """y0' = e, y1' = 4 y0 with |e| <= 1/8: y1 reaches 4 e h^2/2."""
     field = lambda y: [y[0] * 0, 4 * y[0]]  # noqa: E731
@@ -309,6 +323,12 @@ def test_patches_that_make_no_sense_are_refused(fault):
     parts = {"centre": (0.0, 0.0), "frame": np.eye(2), "radius": (1.0, 1.0)} | fault
     with pytest.raises(ValueError, match=next(iter(fault))):
         Patch(**parts)
+
+
+@pytest.mark.parametrize("order", [0, -1, 1.5])
+def test_the_order_is_a_whole_number_of_at_least_one(order):
+    with pytest.raises(ValueError, match="order must be a whole number >= 1"):
+        enclose.follow(KNOWN["rotation"][0], Patch.box((1.0, 0.0), 0.0), 0.5, order)
 
 
 @pytest.mark.parametrize("h", [0.0, -1.0, np.nan, np.inf])

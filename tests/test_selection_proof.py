@@ -118,6 +118,9 @@ def test_the_starts_hold_the_duplicates_and_what_is_near(m, spread):
             assert patch.contains(moved + start[4:])
         assert not patch.contains([start[0] + 1.01 * spread, *start[1:]])
     assert all(b.overlaps(s) for b, s in zip(patch.balls(), start))
+    for k in (0, 1):  # radii are rounded up
+        reach = (start[k] - arb(patch.centre[k])).abs_upper() + arb(spread)
+        assert reach <= arb(patch.radius[k])
 
 
 def test_an_interval_of_angles_and_imbalances_is_held_as_a_segment():
@@ -192,8 +195,11 @@ def end_patch(width=1e-4, m=2, psi=QUARTER, eps=EPS):
     return Patch.box([1 + q, P, theta, psi, eps], [width] * 4 + [0.0])
 
 
-def test_a_basin_has_the_constants_that_it_claims():
-    found = selection.basin(2, end_patch())
+@pytest.mark.parametrize("m", [2, 8])
+def test_a_basin_has_the_constants_that_it_claims(m):
+    patch = end_patch()
+    patch = replace(patch, radius=patch.radius + [0, 0, 0, 0, EPS / 2])
+    found, eps = selection.basin(m, patch), 1.5 * EPS
     rng = np.random.default_rng(2)
     x = rng.standard_normal((2000, 3))
     x *= found.radius * rng.uniform(0, 1, (2000, 1)) / np.linalg.norm(x, axis=1)[:, None]
@@ -203,12 +209,40 @@ def test_a_basin_has_the_constants_that_it_claims():
     slopes = (q / 2 + P * g(psi - theta) - g(theta), P / 2 + q * g(psi - theta) - g(psi),
               P * omega(psi - theta) + omega(theta))
     assert np.all(E >= found.coercive / 2 * (x**2).sum(axis=1))
-    assert np.all(sum(s**2 for s in slopes) >= 2 * found.rate * E)
+    assert np.all(slopes[0]**2 + (m - 1) * slopes[1]**2 + slopes[2]**2 >= 2 * found.rate * E)
     turning = np.abs(P * (omega(psi) - q * omega(psi - theta)))
     assert np.all(turning <= np.abs(P) * np.sqrt(E) + 1e-15)
-    drift = found.loss * EPS * (2 / arb(found.coercive)).sqrt() / (2 * arb(found.rate))
-    assert found.drift.overlaps(drift)
+    drift = found.loss * eps * (2 / arb(found.coercive)).sqrt() / (2 * (m - 1) * arb(found.rate))
+    assert 0 <= float(found.drift - drift) < 1e-8 * float(drift)  # radii of balls have 30 bits
     assert found.psi[0] < QUARTER - 1e-4 - drift and QUARTER + 1e-4 + drift < found.psi[1]
+
+
+def test_the_curvature_is_compared_with_both_forms_of_the_proof(monkeypatch):
+    seen, exceeds = set(), selection.exceeds
+
+    def spy(matrix, form):
+        seen.add(tuple(float(x) for x in form))
+        return exceeds(matrix, form)
+
+    monkeypatch.setattr(selection, "exceeds", spy)
+    found = selection.basin(8, end_patch())
+    c, rate, r = found.coercive, found.rate, found.radius
+    (least, same), (whole, part, turned) = sorted(seen)[0][:2], sorted(seen)[1]
+    assert len(seen) == 2 and least == same == c
+    assert math.isclose(whole, rate) and math.isclose(part, rate / 7)
+    assert math.isclose(turned, rate * (1 + r) ** 2)
+
+
+def test_a_loss_that_the_ball_does_not_hold_is_refused():
+    """Half the coercive constant counts: E >= coercive r^2/2 on the sphere."""
+    found = selection.basin(2, end_patch())
+    for share, held in ((0.99, False), (1.01, True)):
+        coercive = 2 * share * float(found.loss) / found.radius**2
+        if held:
+            selection.basin(2, end_patch(), coercive=coercive)
+        else:
+            with pytest.raises(NotProved, match="is not below"):
+                selection.basin(2, end_patch(), coercive=coercive)
 
 
 @pytest.mark.parametrize("change, message", [
