@@ -233,6 +233,22 @@ def test_the_curvature_is_compared_with_both_forms_of_the_proof(monkeypatch):
     assert math.isclose(turned, rate * (1 + r) ** 2)
 
 
+def test_the_boxes_of_a_basin_reach_over_the_whole_ball_and_interval(monkeypatch):
+    ends, curvature = np.full((4, 2), [np.inf, -np.inf]), selection.curvature
+
+    def spy(balls):
+        for k, ball in enumerate(balls):
+            low, high = float(ball.lower()), float(ball.upper())
+            ends[k] = min(ends[k, 0], low), max(ends[k, 1], high)
+        return curvature(balls)
+
+    monkeypatch.setattr(selection, "curvature", spy)
+    found = selection.basin(2, end_patch())
+    r = found.radius
+    wanted = np.array([(1 - r, 1 + r), (-r, r), (-r, r), found.psi])
+    assert np.all(ends[:, 0] <= wanted[:, 0]) and np.all(ends[:, 1] >= wanted[:, 1])
+
+
 def test_a_loss_that_the_ball_does_not_hold_is_refused():
     """Half the coercive constant counts: E >= coercive r^2/2 on the sphere."""
     found = selection.basin(2, end_patch())
