@@ -76,7 +76,9 @@ class Patch:
         if np.any(radius < 0):
             raise ValueError(f"radius must be >= 0, got {radius!r}")
         for name, value in (("centre", centre), ("frame", frame), ("radius", radius)):
-            object.__setattr__(self, name, value)
+            own = value.copy()
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
 
     @classmethod
     def box(cls, centre, radius):
@@ -293,7 +295,8 @@ def image(field, patch, h, order=ORDER, *, defect=None, rough=None):
     ``defect``: box -> bounds of |F_i - f_i| there, 0 if not given; ``rough``: box -> True if (1)
     certainly holds there.
     """
-    time, start, centre = arb(float(h)), patch.balls(), _exact(patch.centre)
+    order, h = whole("order", order, 1), scalar_in("h", h, 0, math.inf)
+    time, start, centre = arb(h), patch.balls(), _exact(patch.centre)
     box = picard(field, start, time, defect)
     if rough is not None and not rough(box):
         raise NotProved(f"the rough enclosure of a step h = {float(h):.3g} leaves the domain")
@@ -368,7 +371,6 @@ def follow(field, patch, h, order=ORDER, *, parameters=0, defect=None, rough=Non
 
     ``parameters``: how many of the last coordinates are constants (their rates are 0).
     """
-    order, h = whole("order", order, 1), scalar_in("h", h, 0, math.inf)
     shift, matrix = image(field, patch, h, order, defect=defect, rough=rough)
     after = guess(shift, matrix, patch.radius, parameters)
     if not after._holds(_minus(shift, _exact(after.centre)), matrix, patch.radius):

@@ -25,7 +25,7 @@ from flint import arb
 
 from gaugelib import enclose
 from gaugelib.certify import Box, NotProved, cover, g_derivatives, interval, omega_derivatives
-from gaugelib.checks import scalar_in, whole
+from gaugelib.checks import finite, scalar_in, whole
 from gaugelib.enclose import Patch
 
 REACH = 0.3  # a step times the largest row sum of |f'|
@@ -120,8 +120,11 @@ def step(m, before, h, order=enclose.ORDER):
 @enclose.arithmetic()
 def duplicate_starts(m, phi, eps, spread=0.0):
     """The patch of all starts q = 1/m, P = M/m, theta = psi = phi in an interval ``phi`` and eps in
-    ``eps`` (pairs of floats), with q, P, theta, psi moved freely by up to ``spread``."""
-    m = whole("m", m, 2)
+    ``eps`` (pairs of floats, eps >= 0), with q, P, theta, psi moved freely by up to ``spread``."""
+    m, spread = whole("m", m, 2), float(finite("spread", spread))
+    phi, eps = finite("phi", phi).tolist(), finite("eps", eps).tolist()
+    if eps[0] < 0:
+        raise ValueError(f"eps must be in [0, inf), got {eps!r}")
     centre, radius = np.empty(5), np.empty(5)
     ranges = [arb(1) / m, arb(m - 1) / m, arb(0), interval(*phi), interval(*eps)]
     for k, (ball, free) in enumerate(zip(ranges, (spread, spread, 2 * spread, spread, 0.0))):
@@ -194,6 +197,8 @@ class Basin:
 def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
     """Proof that the flow (1) from the patch tends to (1, 0, 0, psi_infinity, eps), as a Basin.
 
+    Said of the states of the patch with eps >= 0, the only ones that a gauge has.
+
     Let R be the ball (q - 1)^2 + P^2 + theta^2 <= radius^2 times an interval of psi, and H the
     Hessian of E by (q, P, theta).  Certified by bisection of R:
 
@@ -211,6 +216,10 @@ def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
     psi converges.
     """
     M, box = whole("m", m, 2) - 1, patch.balls()
+    if len(box) != 5:
+        raise ValueError(f"patch must be of (q, P, theta, psi, eps), got {len(box)} coordinates")
+    if not box[4].upper() >= 0:
+        raise NotProved("eps is negative")
     psi, eps = box[3], box[4].abs_upper()
     least = _least_eigenvalue(float(psi.mid()))
     radius = min(1.25 * least, 0.15) if radius is None else scalar_in("radius", radius, 0, 0.5)
@@ -221,7 +230,8 @@ def basin(m, patch, radius=None, coercive=None, rate=None, depth=24):
     E0 = loss(box).abs_upper()
     if not E0 < arb(coercive) * arb(radius) ** 2 / 2:
         raise NotProved(f"the loss {float(E0):.3g} is not below {coercive * radius**2 / 2:.3g}")
-    rate = 0.5 * _least_eigenvalue(float(psi.mid()), M) if rate is None else rate
+    least_rate = 0.5 * _least_eigenvalue(float(psi.mid()), M)
+    rate = least_rate if rate is None else scalar_in("rate", rate, 0, math.inf)
     drift = E0 * eps * (2 / arb(coercive)).sqrt() / (2 * M * arb(rate))
     ends = float((psi - drift).lower()) - 2.0**-40, float((psi + drift).upper()) + 2.0**-40
     if not (arb(ends[0]) < psi - drift and psi + drift < arb(ends[1])):

@@ -335,6 +335,18 @@ def test_the_order_is_a_whole_number_of_at_least_one(order):
 def test_steps_are_positive_and_finite(h):
     with pytest.raises(ValueError, match="h must be in"):
         enclose.follow(KNOWN["rotation"][0], Patch.box((1.0, 0.0), 0.0), h)
+    with pytest.raises(ValueError, match="h must be in"):
+        enclose.maps_into(KNOWN["rotation"][0], Patch.box((1.0, 0.0), 0.0), h,
+                          Patch.box((1.0, 0.0), 1.0))
+
+
+def test_a_patch_cannot_be_changed():
+    given = np.zeros(2)
+    patch = Patch.box(given, 1.0)
+    given[0] = 5
+    assert patch.centre[0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        patch.radius[:] = -5
 
 
 def test_a_patch_contains_what_it_certainly_contains():

@@ -272,6 +272,25 @@ def test_constants_that_are_too_good_are_refused(change, message):
         selection.basin(2, end_patch(), **change)
 
 
+@pytest.mark.parametrize("call, message", [
+    (lambda: selection.basin(2, end_patch(), rate=-1e-5), r"rate must be in \(0, inf\)"),
+    (lambda: selection.basin(2, Patch.box([1.0, 0.0], 0.0)), "got 2 coordinates"),
+    (lambda: selection.duplicate_starts(2, (1, 1), (-EPS, EPS)), r"eps must be in \[0, inf\)"),
+    (lambda: selection.duplicate_starts(2, (1, np.nan), (0, EPS)), "phi must be finite"),
+    (lambda: selection.duplicate_starts(2, (1, 1), (0, np.nan)), "eps must be finite"),
+    (lambda: selection.duplicate_starts(2, (1, 1), (0, EPS), np.nan), "spread must be finite"),
+])
+def test_bad_arguments_of_a_proof_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_no_basin_is_found_where_no_gauge_is():
+    """eps = 1/D^2 is not negative."""
+    with pytest.raises(NotProved, match="eps is negative"):
+        selection.basin(2, end_patch(eps=-0.2))
+
+
 def test_a_patch_that_is_too_far_away_is_in_no_basin():
     patch = end_patch()
     for centre in ([0.9, *patch.centre[1:]], [*patch.centre[:3], 0.3, EPS]):
