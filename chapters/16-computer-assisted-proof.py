@@ -605,11 +605,11 @@ for k, one in enumerate(strong["eps_low"]):
     least = float(np.linalg.eigvalsh(kernel.gram(turned[DK]))[0])
     print(f"{DK:20g}{proved['imbalance'][k]!s:>9}{strong['steps'][k]:8.0f}{strong['tau'][k]:8.1f}"
           f"{turned[DK]:15.4f}{least:14.2e}")
-quarter = [bool(arb(low) < arb.pi() / 4 and arb(high) > arb.pi() / 4) for rows in (width, strong)
-           for low, high in zip(rows["low"], rows["high"])]
-listed = width["m"].tolist() == list(range(2, 17)) and set(turned) > {16, 8, 4, 2, 1, 0.9}
-held = all(quarter) and listed and all(Fraction(low) * Fraction(f"{x:g}") ** 2 <= 1 <= Fraction(high) * Fraction(f"{x:g}") ** 2
+held = all(Fraction(low) * Fraction(f"{x:g}") ** 2 <= 1 <= Fraction(high) * Fraction(f"{x:g}") ** 2
            for low, high, x in zip(strong["eps_low"], strong["eps_high"], turned))
+held &= all(bool(arb(low) < arb.pi() / 4 and arb(high) > arb.pi() / 4)
+            for rows in (width, strong) for low, high in zip(rows["low"], rows["high"]))
+held &= width["m"].tolist() == list(range(2, 17)) and set(turned) > {16, 8, 4, 2, 1, 0.9}
 print("every m, π/4 and 1/D² of these decimal D is in its interval:", held)
 lost = [x for x, good in zip(turned, proved["imbalance"]) if not good]
 glue("proof-lost", " and ".join(f"{x:g}" for x in lost), display=False)
@@ -797,6 +797,7 @@ rows += [
     compare("B16-weak", "proved for D = " + ", ".join(
             f"{x:g}" for x, good in zip(turned, proved["imbalance"]) if good) + "; not for "
             + ", ".join(f"{x:g}" for x, good in zip(turned, proved["imbalance"]) if not good),
-            holds=held and all(again) and all(good for x, good in zip(turned, proved["imbalance"]) if x >= 0.9)),
+            holds=held and all(again)
+            and all(good for x, good in zip(turned, proved["imbalance"]) if x >= 0.9)),
 ]
 claims.report(rows)
