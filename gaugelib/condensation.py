@@ -1,7 +1,8 @@
 """Two-layer ReLU networks of one variable under weight decay: kernel, field, exact limit.
 
-Of the paper on weight decay and condensation: f(x) = sum_k a_k ReLU(w_k x + b_k), inputs
-x~ = (x, 1), objective
+After C. Xu, P. Lin, Z. Zhou and Z.-Q. J. Xu, "Weight Decay and Neuron Condensation" (2026,
+arXiv 2610.04533), whose numbers stand in brackets: f(x) = sum_k a_k ReLU(w_k x + b_k) (1), inputs
+x~ = (x, 1), objective (2)
 
     Phi = (1/n) sum_i e_i^2 + (lam/2) sum_k (a_k^2 + w_k^2 + b_k^2),   e_i = f(x_i) - y_i.
 
@@ -25,7 +26,6 @@ from gaugelib.solve import SolverError
 PI, TWO_PI = np.pi, 2 * np.pi
 CUTS, NEWTON = 200, 20  # most rounds of half-planes, and most Newton steps, of a minimiser
 CLOSE, OPTIMAL = 1e-6, 1e-12  # of max |q_e|/(lam/2) to 1: after the cuts, and after Newton
-ROUNDING = 1e3 * np.finfo(float).eps  # of e relative to y
 TOUCHING = 1e-4  # extrema of |q_e|/(lam/2) within it of 1 after the cuts may hold atoms
 
 
@@ -110,13 +110,14 @@ def descend(data, network, *, eta, lam, steps, keep=()):
     Raises SolverError if a number is not finite, where eta is too large.
     """
     instance("data", data, Data)
-    eta, steps, lam = scalar_in("eta", eta, 0, np.inf), whole("steps", steps, 1), _decay(lam)
-    if lam * eta >= 1:
+    eta, steps = scalar_in("eta", eta, 0, np.inf), whole("steps", steps, 1)
+    lam = float(finite("lam", lam))
+    if not 0 <= lam < 1 / eta:
         raise ValueError(f"lam must be in [0, {1 / eta:g}), got {lam!r}")
     epochs = np.unique(np.append(finite("keep", keep), steps))
     if epochs[0] < 0 or epochs[-1] > steps or np.any(epochs % 1):
         raise ValueError(f"keep must be whole numbers in 0..{steps}, got {keep!r}")
-    theta, loss = _network(network).copy(), np.empty(steps + 1)
+    theta, loss = _one_network(network).copy(), np.empty(steps + 1)
     kept = {int(epoch): None for epoch in epochs}
     with np.errstate(over="ignore", invalid="ignore"):
         for epoch, squares in enumerate(_updates(data, theta, eta, lam, steps)):
@@ -196,12 +197,12 @@ def _preactivations(theta, x):
 
 def field(e, theta, x):
     """q_e(theta) = (1/n) sum_i e_i phi_theta(x_i) (4): e (n,), theta (k,), x (n,) -> (k,)."""
-    return features(theta, x) @ finite("e", e) / np.size(x)
+    return features(theta, x) @ _residual(e, x) / np.size(x)
 
 
 def field_slope(e, theta, x):
     """p_e(theta) = dq_e/dtheta (4), with ReLU'(0) = 0: shapes as in :func:`field`."""
-    return slopes(theta, x) @ finite("e", e) / np.size(x)
+    return slopes(theta, x) @ _residual(e, x) / np.size(x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +235,7 @@ class Cells:
 
     def moments(self, e):
         """M_c = (1/n) sum over the active i of e_i x~_i (13): q_e = M_c.(cos, sin) in cell c."""
-        weighted = finite("e", e)[:, None] * np.column_stack([self.x, np.ones(self.x.size)])
+        weighted = _residual(e, self.x)[:, None] * _rows(self.x)
         return self.active @ weighted / self.x.size
 
     def extrema(self, e):
@@ -280,7 +281,7 @@ def tangent_kernel(network, x):
 
     K = J J^T/n with the Jacobian J of the outputs; network (3, m), x (n,) -> (n, n).
     """
-    network, rows = _network(network), _rows(x)
+    network, rows = _one_network(network), _rows(x)
     z = rows @ network[1:]
     hidden, active = np.maximum(z, 0), (z > 0) * network[0]
     return (hidden @ hidden.T + (active @ active.T) * (rows @ rows.T)) / len(rows)
@@ -356,8 +357,8 @@ def minimiser(data, lam):
     Its dual: u = -2e/(lam n) is the point nearest to 2y/(lam n) of the convex set
     |u.phi_theta(X)| <= 1 for all theta.  Half-planes are added at all extrema of the nearest
     point's field that break it; then Newton's method solves q = -sign lam/2 at all atoms and
-    p = 0 at those inside a cell.  Raises SolverError if either does not converge, which includes
-    max |q_e| more than 1e-12 and rounding above lam/2.
+    p = 0 at those inside a cell.  Raises SolverError if either does not converge: if max |q_e| is
+    above lam/2, or Phi above the dual value, by more than 1e-12 and the rounding of their sums.
     """
     instance("data", data, Data)
     lam = scalar_in("lam", lam, 0, np.inf)
@@ -395,9 +396,7 @@ def _nearest(goal, half_planes):
 def _polished(data, lam, cells, ends, u):
     """The :class:`Minimum` by Newton's method from extrema of the nearly optimal field of u."""
     n, touching = data.x.size, np.abs(ends.value) > 1 - TOUCHING
-    theta, smooth, sign = (
-        x[touching] for x in (ends.theta, ends.smooth, np.sign(ends.value))
-    )
+    theta, smooth, sign = (x[touching] for x in (ends.theta, ends.smooth, np.sign(ends.value)))
     seen = sign[:, None] * features(theta, data.x)
     c = sign * (nnls(seen.T, data.y - u * lam * n / 2)[0] if theta.size else 1)
     theta, smooth, sign, c = (x[c != 0] for x in (theta, smooth, sign, c))
@@ -416,17 +415,26 @@ def _polished(data, lam, cells, ends, u):
         theta[smooth] += step[theta.size :]
         if np.abs(wrong).max(initial=0) < 1e-14 * lam:
             break
-    e = c @ features(theta, data.x) - data.y
+    phi = features(theta, data.x)
+    e = c @ phi - data.y
     height = np.abs(cells.extrema(e).value).max(initial=0) * 2 / lam
-    largest = np.abs(data.y).max() * np.hypot(1, np.abs(data.x).max())
     value = float(e @ e / n + lam * np.abs(c).sum())
     gap = value + (e @ e + 2 * e @ data.y) / n  # to the dual value of e
-    allowed = OPTIMAL + ROUNDING * largest * 2 / lam
+    summed = np.abs(c) @ phi + np.abs(data.y)  # what rounds in e, and then in its products
+    rounding = np.finfo(float).eps * (c.size + n + 2) * summed @ np.hypot(1, data.x) / n
+    allowed = OPTIMAL + rounding * 2 / lam
     if height > 1 + allowed or gap > allowed * value:
         raise SolverError(
             f"minimiser: height {height:.17g} and gap {gap:g} at {theta} with lam = {lam:g}"
         )
     return Minimum(theta % TWO_PI, c, smooth, e, value, float(height))
+
+
+def _one_network(network):
+    network = _network(network)
+    if network.ndim != 2:
+        raise ValueError(f"network must be (3, m), got shape {network.shape}")
+    return network
 
 
 def _network(network):
@@ -436,12 +444,12 @@ def _network(network):
     return network
 
 
+def _residual(e, x):
+    e = finite("e", e)
+    if e.shape != np.shape(x):
+        raise ValueError(f"e must be {np.shape(x)} like x, got shape {e.shape}")
+    return e
+
+
 def _rows(x):
     return Data(x, np.zeros(np.shape(x))).rows
-
-
-def _decay(lam):
-    lam = float(finite("lam", lam))
-    if lam < 0:
-        raise ValueError(f"lam must be in [0, inf), got {lam!r}")
-    return lam

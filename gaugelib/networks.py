@@ -113,7 +113,7 @@ def regauge(model, delta, *, layer=None, inplace=False, inputs=None):
     layer : a name or several; None: every hidden layer, or those that ``delta`` names
     inplace : change the model's own Parameters, which stay the same objects, and return the model
     inputs : a tensor, or a tuple of what the model is called with; copies of the model, in its
-        mode and with the same chance, are compared on it before anything is changed
+        mode and with the same seed of torch, are compared on it before anything is changed
 
     Raises ValueError for what the module's text names, for a unit whose incoming or outgoing
     weights are all zero, for a delta with which the weights would leave their dtype's range, and
@@ -148,7 +148,9 @@ def _set(model, new):
 def _compare(one, other, inputs):
     """Raises ValueError if the outputs of two models differ by more than rounding."""
     inputs = inputs if isinstance(inputs, tuple) else (inputs,)
-    pairs = zip(_outputs(one, inputs), _outputs(other, inputs), strict=True)
+    pairs = list(zip(_outputs(one, inputs), _outputs(other, inputs), strict=True))
+    if not pairs:
+        raise ValueError("model must return floating-point tensors on inputs, got none to compare")
     for k, (before, after) in enumerate(pairs):
         allowed = ROUNDINGS * torch.finfo(before.dtype).eps * before.abs().max().item()
         change = (after - before).abs().max().item()
@@ -157,11 +159,12 @@ def _compare(one, other, inputs):
 
 
 def _outputs(model, inputs):
-    """All floating-point tensors that the model returns."""
+    """All floating-point tensors that the model returns, also in lists, tuples and dicts."""
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
         returned, _ = tree_flatten(model(*copy.deepcopy(inputs)))
-    return [t for t in returned if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    tensors = [t for t in returned if isinstance(t, torch.Tensor) and t.numel()]
+    return [t for t in tensors if t.is_floating_point()]
 
 
 class _Network:
@@ -414,6 +417,7 @@ def _hidden_layers(model):
 
 
 def _require_plain(name, module):
+    """Raises where torch.fx would read another forward than the one that runs, or no weights."""
     if "_orig_mod" in module._modules:
         raise ValueError("model must be the original of a compiled one, its _orig_mod")
     if "forward" in vars(module):
@@ -513,10 +517,10 @@ def _feeds_a_layer(node, calls):
 def _obstacle(user, modules):
     if user.op == "output":
         return "has units that are outputs of the model too"
-    called = _called(user, modules)
-    name = called if isinstance(called, str) else called.__name__
     if user.op == "call_module" and _hooked(modules[user.target]):
         return f"has units that pass {user.target!r}, which has hooks"
+    called = _called(user, modules)
+    name = called if isinstance(called, str) else called.__name__
     return f"has units that pass {name!r}, which is not known to commute with their rescaling"
 
 

@@ -123,6 +123,9 @@ def duplicate_starts(m, phi, eps, spread=0.0):
     ``eps`` (pairs of floats, eps >= 0), with q, P, theta, psi moved freely by up to ``spread``."""
     m, spread = whole("m", m, 2), float(finite("spread", spread))
     phi, eps = finite("phi", phi).tolist(), finite("eps", eps).tolist()
+    for name, pair in (("phi", phi), ("eps", eps)):
+        if np.shape(pair) != (2,) or pair[0] > pair[1]:
+            raise ValueError(f"{name} must be (low, high) with low <= high, got {pair!r}")
     if eps[0] < 0:
         raise ValueError(f"eps must be in [0, inf), got {eps!r}")
     centre, radius = np.empty(5), np.empty(5)

@@ -53,7 +53,7 @@ def test_one_update_is_a_step_down_the_gradient_that_autograd_finds(seed):
     _, gradient = autograd(data, start, 0.3)
     run = cond.descend(data, start, eta=0.01, lam=0.3, steps=1)
     expected = start - 0.01 * gradient
-    assert np.abs(run.networks[-1] - expected).max() < 1e-13 * np.abs(start).max() ** 4 * 100
+    assert np.abs(run.networks[-1] - expected).max() < 1e-13 * (1 + np.abs(gradient).max())
     assert np.allclose(run.loss[0], np.mean(residual(data, start) ** 2), rtol=1e-12)
 
 
@@ -76,7 +76,7 @@ def test_descent_is_euler_on_the_flow_of_the_main_paper_with_twice_the_step():
     q, s, delta = gauge.coordinates(start[0], start[1:].T)
     teacher = Teacher(np.ones(1), np.array([[1.0, 0.0]]))
     problem = Problem(teacher, Students(q, s, delta), 1.0)
-    flow, y = flows.empirical(problem, MAIN.rows, MAIN.y), None
+    flow = flows.empirical(problem, MAIN.rows, MAIN.y)
     y = flow.state0
     for _ in range(50):
         y = y + 0.2 * (np.asarray(flow.rhs(0.0, y)) - 0.005 * y)  # h = 2 eta, decay lam/2
@@ -225,7 +225,7 @@ def test_the_tangent_kernel_is_the_gram_matrix_of_gradients_of_outputs(seed):
 
 
 def test_the_limiting_kernel_is_the_mean_of_the_initial_one():
-    """Ten million neurons: the mean of each entry has an error of about 1e-3 of it."""
+    """A million neurons: the mean of each entry has an error of about 1e-3 of the largest."""
     network = cond.initial(0, 1_000_000, 0.0)
     K = cond.tangent_kernel(network, MAIN.x) / 1_000_000
     assert np.allclose(K, cond.limiting_kernel(MAIN.x), rtol=0.01, atol=1e-3)
@@ -266,7 +266,10 @@ def test_groups_are_split_at_gaps_also_across_zero():
 def test_the_minimiser_satisfies_the_optimality_conditions(seed, power):
     data, lam = random_data(np.random.default_rng(seed)), 10**power
     least = cond.minimiser(data, lam)
-    allowed = 1e-11 + 1e-12 * np.abs(data.y).max() * np.hypot(1, np.abs(data.x).max()) / lam
+    eps, size = np.finfo(float).eps, np.abs(data.y) + np.abs(least.c) @ cond.features(
+        least.theta, data.x)
+    terms = 2 * data.x.size + least.c.size
+    allowed = 1e-12 + terms * eps * np.mean(size * np.hypot(1, data.x)) * 2 / lam
     grid = np.linspace(0, 2 * math.pi, 2001)
     assert np.abs(cond.field(least.e, grid, data.x)).max() < lam / 2 * (1 + allowed)
     q = cond.field(least.e, least.theta, data.x)
@@ -287,7 +290,8 @@ def test_an_independent_convex_solver_on_a_fine_grid_comes_no_lower(seed):
     solver = LassoLars(alpha=lam / 2, fit_intercept=False, max_iter=20_000)
     c = solver.fit(phi, data.y).coef_
     theirs = np.mean((phi @ c - data.y) ** 2) + lam * np.abs(c).sum()
-    assert -1e-12 < theirs - cond.minimiser(data, lam).value < 1e-5 * theirs
+    half = math.pi / 4000  # farthest from a direction; the field there falls by half its square
+    assert -1e-12 < theirs - cond.minimiser(data, lam).value < half**2 * theirs
 
 
 def test_the_limit_of_the_main_experiment_is_two_mirrored_atoms():
@@ -314,12 +318,17 @@ def test_strong_decay_leaves_nothing():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_seed_descends_to_the_minimum(seed):
-    """Flow time 8000 is 8/lam: what is left of the start is exp(-8) in Phi, and smaller there."""
-    run = cond.descend(MAIN, cond.initial(seed, 200, 0.4), eta=0.1, lam=1e-3, steps=80_000)
-    least = cond.minimiser(MAIN, 1e-3)
-    phi = run.loss[-1] + 1e-3 / 2 * (run.networks[-1] ** 2).sum()
-    assert 0 < phi / least.value - 1 < 1e-3
-    assert np.abs(residual(MAIN, run.networks[-1]) - least.e).max() < 1e-5
+    """What a direction with |q| = h lam/2 costs is A lam (1 - h), and A falls like exp(-2 lam
+    (1 - h) t).  The slowest without an atom is pi/2, the other maximum of |q|; A is at most what
+    all neurons start with.  Phi is |e|^2 plus a convex function, which bounds the residual."""
+    lam, start = 1e-3, cond.initial(seed, 200, 0.4)
+    run = cond.descend(MAIN, start, eta=0.1, lam=lam, steps=80_000)
+    least = cond.minimiser(MAIN, lam)
+    loose = 1 - abs(cond.field(least.e, np.array([math.pi / 2]), MAIN.x)[0]) / (lam / 2)
+    a, r, _ = cond.polar(start)
+    excess = run.loss[-1] + lam / 2 * (run.networks[-1] ** 2).sum() - least.value
+    assert 0 < excess < np.abs(a) @ r * lam * loose * math.exp(-2 * lam * loose * 8000)
+    assert np.mean((residual(MAIN, run.networks[-1]) - least.e) ** 2) <= excess
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -335,12 +344,16 @@ def test_every_seed_descends_to_the_minimum(seed):
         (lambda: cond.initial(0, 9, -0.1), r"gamma must be in \[0, inf\), got -0.1"),
         (lambda: cond.descend(MAIN, np.ones((2, 5)), eta=0.1, lam=0, steps=1), r"\(..., 3, m\)"),
         (lambda: cond.descend(MAIN, np.ones((3, 5)), eta=0.1, lam=10, steps=1), r"in \[0, 10\)"),
-        (lambda: cond.descend(MAIN, np.ones((3, 5)), eta=0.1, lam=-1, steps=1), r"in \[0, inf\)"),
+        (lambda: cond.descend(MAIN, np.ones((3, 5)), eta=0.1, lam=-1, steps=1), r"in \[0, 10\)"),
         (lambda: cond.descend(MAIN, np.ones((3, 5)), eta=0, lam=0, steps=1), r"eta must be in"),
         (
             lambda: cond.descend(MAIN, np.ones((3, 5)), eta=0.1, lam=0, steps=5, keep=[6]),
             r"keep must be whole numbers in 0..5, got \[6\]",
         ),
+        (lambda: cond.descend(MAIN, np.ones((2, 3, 5)), eta=0.1, lam=0, steps=1), r"be \(3, m\)"),
+        (lambda: cond.tangent_kernel(np.ones((2, 3, 5)), MAIN.x), r"network must be \(3, m\)"),
+        (lambda: cond.field([1.0], [0.0], MAIN.x), r"e must be \(4,\) like x, got shape \(1,\)"),
+        (lambda: cond.Cells.of(MAIN.x).moments(np.ones(3)), r"e must be \(4,\) like x"),
         (lambda: cond.quasi_static(np.eye(3), [0, 1], 0.1), r"got shapes \(3, 3\) and \(2,\)"),
         (lambda: cond.quasi_static(np.eye(2), [0, 1], 0), r"lam must be in \(0, inf\)"),
         (lambda: cond.groups([0.0], 7), r"gap must be in \(0, 6.28319\)"),

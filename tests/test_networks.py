@@ -637,6 +637,12 @@ def test_activations_that_leave_their_dtype_are_found_on_given_inputs():
         regauge(model, -1e7, inputs=x)
 
 
+def test_a_model_whose_outputs_cannot_be_compared_is_refused():
+    model = custom(lambda m, x: (m.b(F.relu(m.a(x))) > 0))
+    with pytest.raises(ValueError, match="must return floating-point tensors"):
+        balance(model, layer="a", inputs=torch.randn(5, 3, dtype=torch.float64))
+
+
 def test_a_model_with_chance_is_compared_with_the_same_chance():
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout(0.5), nn.Linear(4, 2))
     after = regauge(model, 2.0, inputs=torch.randn(50, 3))

@@ -276,6 +276,8 @@ def test_constants_that_are_too_good_are_refused(change, message):
     (lambda: selection.basin(2, end_patch(), rate=-1e-5), r"rate must be in \(0, inf\)"),
     (lambda: selection.basin(2, Patch.box([1.0, 0.0], 0.0)), "got 2 coordinates"),
     (lambda: selection.duplicate_starts(2, (1, 1), (-EPS, EPS)), r"eps must be in \[0, inf\)"),
+    (lambda: selection.duplicate_starts(2, (1, 1), (EPS, -EPS)), r"eps must be \(low, high\)"),
+    (lambda: selection.duplicate_starts(2, 1.0, (0, EPS)), r"phi must be \(low, high\)"),
     (lambda: selection.duplicate_starts(2, (1, np.nan), (0, EPS)), "phi must be finite"),
     (lambda: selection.duplicate_starts(2, (1, 1), (0, np.nan)), "eps must be finite"),
     (lambda: selection.duplicate_starts(2, (1, 1), (0, EPS), np.nan), "spread must be finite"),
