@@ -57,7 +57,9 @@ TITLES = {
     "05": "Early advantage", "06": "Scaling laws", "08": "Perturbed neurons",
     "09": "Gradient descent", "10": "Finite samples", "11": "PyTorch", "12": "Two teachers",
     "13": "Assignments", "14": "Deeper networks", "15": "How large must D be?",
-    "16": "Proof by computer",
+    "16": "Proof by computer", "17": "Rapid fitting", "18": "The exact limit",
+    "19": "Compression", "20": "Condensation", "21": "Starts and targets",
+    "22": "A transformer", "23": "The gauge is forgotten",
 }
 home = {row.id: (stem, row) for stem, row in claims.collect(sorted(Path().glob("*.ipynb")))}
 paper = [claim for claim in claims.load().values() if claim.paper != "beyond"]

@@ -34,6 +34,11 @@ VERDICTS = {
     "open": "cannot be decided from what is printed",
 }
 PASSING = ("digits", "within", "holds")
+PAPERS = {  # how a reader is told whose claim it is; another file shows by its own name
+    "gauge": "Gauge paper",
+    "condensation": "Weight-decay paper",
+    "beyond": "This book",
+}
 ROUNDING = 1e-9  # measured values below it depend on the machine and are not shown
 PRINTED = {
     "number": re.compile(r"-?\d+(\.\d+)?(e-?\d+)?"),
@@ -103,8 +108,9 @@ class Claim:
 
     @property
     def source(self):
-        """Whose claim it is and where it stands: "Paper, Table D.5" or "This book, on figure 1"."""
-        return f"This book, on {self.where}" if self.paper == "beyond" else f"Paper, {self.where}"
+        """Whose claim it is, and where: "Gauge paper, Table D.5" or "This book, on figure 1"."""
+        whose = PAPERS.get(self.paper, self.paper)
+        return f"{whose}, on {self.where}" if self.paper == "beyond" else f"{whose}, {self.where}"
 
     @property
     def decided_by_print(self):

@@ -251,7 +251,14 @@ def test_a_ledger_file_is_read_and_its_mistakes_are_refused(tmp_path):
 def test_the_ledgers_of_the_package_are_read(monkeypatch):
     monkeypatch.undo()
     assert len(claims.load()) > 100
-    assert {claim.paper for claim in claims.load().values()} >= {"gauge"}
+    assert {claim.paper for claim in claims.load().values()} == set(claims.PAPERS)
+
+
+def test_a_reader_is_told_whose_claim_it_is(monkeypatch):
+    monkeypatch.undo()
+    assert claims.lookup("S1-invariance").source == "Gauge paper, Sections 1, A.1"
+    assert claims.lookup("W-F5-above").source == "Weight-decay paper, Figure 5(a), Section E"
+    assert claims.lookup("B01-golden").source == "This book, on Section 3.1"
 
 
 def shown(rows, monkeypatch):
