@@ -19,7 +19,8 @@
 # training has: the *imbalance* $\delta = a^2 - \lVert w\rVert^2$ is different now, gradient flow
 # conserves it, and it decides which of several identical neurons learns the feature and which
 # fade away. That is the subject of *Hidden Gauge Controls Feature Specialization in ReLU
-# Networks* ({cite:t}`wang2026gauge`). This book states each of its claims, says why it is true,
+# Networks* ({cite:t}`wang2026gauge`). A second paper switches weight decay on
+# ({cite:t}`xu2026decay`). This book states each of its claims, says why it is true,
 # computes it, and sets what was measured beside what is printed.
 #
 # ## The phenomenon
@@ -83,7 +84,7 @@ print(f"both losses at the end below 1e-9: {solved}")
 # {ref}`gauge explorer <chapter-explorer>` lets you move $D$, $m$ and the angle, the
 # {ref}`two-teacher explorer <chapter-two-explorer>` the designated pair and $D$.
 #
-# ## How much of the paper is confirmed?
+# ## How much of the papers is confirmed?
 
 # %% tags=["hide-input"]
 stored = claims.collect(sorted(Path("chapters").glob("*.ipynb")))
@@ -107,13 +108,13 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 # or a case in which the statement should fail. What a property has to meet is argued in its
 # chapter. Of {glue:text}`index-all` claims the chapters written so far judge
 # {glue:text}`index-reported`, and {glue:text}`index-passing` of these pass. Another
-# {glue:text}`index-own` rows are findings of this book that the paper does not print. The
+# {glue:text}`index-own` rows are findings of this book that no paper prints. The
 # {ref}`scoreboard <chapter-scoreboard>` shows each row with a link to the code that measured it,
 # and what the book still owes.
 #
-# Two things to know before you trust a count. The text of the paper that we worked from lacks the
+# Two things to know before you trust a count. The text of the first paper that we worked from lacks the
 # statements of its theorems and some displayed equations: those we rebuilt from the proofs, and
-# they are marked as such where they stand and in the ledger. And where the paper does not say how
+# they are marked as such where they stand and in the ledger. And where a paper does not say how
 # a printed number is read off a run, we searched for the definition that gives its digits: that
 # agreement is evidence for the equations, but less than a prediction would be. Such rows say so.
 #
@@ -123,7 +124,7 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 #   code that measures them stands beside them, in cells that can be read in one go.
 # - A measured number is never typed into the text. It is computed, printed, and compared again
 #   whenever the tests run.
-# - What the paper leaves open and we decided is called *our choice*. What does not reproduce is
+# - What a paper leaves open and we decided is called *our choice*. What does not reproduce is
 #   said to differ, with the best explanation that we could measure.
 # - Chapters end with exercises and folded solutions, then with their part of the ledger.
 #

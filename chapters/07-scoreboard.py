@@ -15,14 +15,15 @@
 # (chapter-scoreboard)=
 # # Scoreboard
 #
-# Every claim of the paper that can be tested, what the paper prints, what was measured, and a
-# verdict. After this page you know which parts of {cite:t}`wang2026gauge` this book confirms, to
+# Every claim of the two papers that can be tested, what is printed, what was measured, and a
+# verdict. After this page you know which parts of {cite:t}`wang2026gauge` (chapters 01 to 16) and
+# of {cite:t}`xu2026decay` (from 17 on) this book confirms, to
 # how many digits, where it disagrees, and what it still owes. It runs for a few seconds:
 # nothing is measured here, the rows are those stored in the chapters.
 #
 # ## How verdicts are given
 #
-# A claim is entered in the ledger `gaugelib/papers/gauge.toml` from the paper's text, with the
+# A claim is entered in a ledger, `gaugelib/papers/*.toml`, from the paper's text, with the
 # printed number as a string, because its digits matter. A chapter measures it and hands the
 # result to `claims.compare`, which alone gives the verdict:
 
@@ -88,12 +89,12 @@ for name, number in {
     glue(name, str(number), display=False)
 
 # %% [markdown]
-# The ledger holds {glue:text}`claims-all` claims of the paper. The stored chapters report
+# The ledger holds {glue:text}`claims-all` claims of the papers. The stored chapters report
 # {glue:text}`claims-reported` of them, and {glue:text}`claims-passing` pass. Of all rows,
 # {glue:text}`claims-weak` are weak. Findings of this book's own, which no paper prints, are kept
 # apart: {glue:text}`claims-own` entered, {glue:text}`claims-own-passing` of them pass.
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Claims of the paper by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Claims of the papers by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
 fig, ax = figures.panels(height=0.28 * len(chapters) + 1.2)
 left = np.zeros(len(chapters))
 fills = (figures.BLUE, figures.SKY, figures.GREEN, figures.ORANGE, figures.PINK, "white")
@@ -140,7 +141,7 @@ def line(claim):
         claims.badge(row), escape(row.printed) or "&ndash;", escape(row.measured) or "&ndash;",
         link if stem else f"owed by chapter {claim.chapter}",
     )
-    source = "this book" if claim.paper == "beyond" else "the paper"
+    source = claims.PAPERS[claim.paper]
     words = (owed, row.verdict, null_word(row) if stem else "not yet judged", source)
     return interactive.Line(cells, words, claim.id)
 

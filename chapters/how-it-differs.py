@@ -70,10 +70,10 @@ def ledger_table(chosen, label):
     for stem, row in chosen:
         claim = claims.lookup(row.id)
         link = f'<a href="{stem}.html#claim-{row.id}">{escape(claim.where)}</a>'
-        text = f"{link}: {escape(claim.statement)}{claims.remarks(row)}"
+        text = f"{claims.PAPERS[claim.paper]}, {link}: {escape(claim.statement)}{claims.remarks(row)}"
         shown = escape(row.printed) or "&ndash;", escape(row.measured)
         lines.append(interactive.row((text, claims.badge(row), *shown)))
-    headings = ("claim of the paper, and why", "verdict", "printed", "measured")
+    headings = ("claim, and why", "verdict", "printed", "measured")
     display(HTML(interactive.table(headings, lines, label)))
 
 
@@ -87,7 +87,7 @@ glue("differs-reported", str(len(paper)), display=False)
 # %% [markdown]
 # ## What does not agree
 #
-# Of {glue:text}`differs-reported` claims of the paper that the chapters judge,
+# Of {glue:text}`differs-reported` claims of the two papers that the chapters judge,
 # {glue:text}`differs-differs` *differs* and {glue:text}`differs-open` are *open*.
 
 # %% tags=["hide-input"]

@@ -207,7 +207,7 @@ def test_the_scoreboard_is_filtered_as_the_ledger_says(browser, address):
     with Watched(browser, address, WIDE) as watched:
         page = watched.open("chapters/07-scoreboard")
         own = [claim for claim in everything if claim.paper == "beyond"]
-        assert choose(page, "Claim of", "this book") == len(own)
+        assert choose(page, "Claim of", "This book") == len(own)
         assert choose(page, "Claim of", "") == len(everything)
         weak = [row for row in reported if row.null_passes]
         assert choose(page, "Null", "null passes") == len(weak)
