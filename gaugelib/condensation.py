@@ -26,6 +26,7 @@ from gaugelib.solve import SolverError
 PI, TWO_PI = np.pi, 2 * np.pi
 CUTS, NEWTON = 200, 20  # most rounds of half-planes, and most Newton steps, of a minimiser
 CLOSE, OPTIMAL = 1e-6, 1e-12  # of max |q_e|/(lam/2) to 1: after the cuts, and after Newton
+FLAT = 1e-14  # a slope of q_e below FLAT |M| at the bound of a cell is that of an extremum there
 TOUCHING = 1e-4  # extrema of |q_e|/(lam/2) within it of 1 after the cuts may hold atoms
 
 
@@ -241,22 +242,23 @@ class Cells:
     def extrema(self, e):
         """All strict local extrema of q_e on the circle; an :class:`Extrema`.
 
-        Inside a cell |M| cos(theta - arg M) has one at arg M or opposite, or none. At a bound
-        there is one where p_e changes its sign strictly.
+        Inside a cell |M| cos(theta - arg M) has one at arg M or opposite, where p_e changes its
+        sign between the bounds, or none. At a bound there is one where p_e changes its sign
+        strictly. A p_e that is 0 at a bound, to rounding, has the sign of the rest of its cell.
         """
         M = self.moments(e)
         size, towards = np.hypot(*M.T), np.arctan2(M[:, 1], M[:, 0])
-        first = np.concatenate([towards, towards + PI])
-        height, cell = np.concatenate([size, -size]), np.tile(np.arange(size.size), 2)
-        width = (np.roll(self.bounds, -1) - self.bounds) % TWO_PI
-        offset = (first - self.bounds[cell]) % TWO_PI
-        inside = (size[cell] > 0) & (offset > 0) & (offset < width[cell])
+        value = size * np.cos(self.bounds - towards)
         after = -size * np.sin(self.bounds - towards)
-        before = np.roll(-size * np.sin(np.roll(self.bounds, -1) - towards), 1)
-        at = before * after < 0
-        theta = np.concatenate([first[inside] % TWO_PI, self.bounds[at]])
-        value = np.concatenate([height[inside], (size * np.cos(self.bounds - towards))[at]])
-        peak = np.concatenate([height[inside] > 0, before[at] > 0])
+        last = -size * np.sin(np.roll(self.bounds, -1) - towards)
+        after = np.where(np.abs(after) > FLAT * size, np.sign(after), -np.sign(value))
+        last = np.where(np.abs(last) > FLAT * size, np.sign(last), np.roll(np.sign(value), -1))
+        before = np.roll(last, 1)
+        inside, at = after * last < 0, before * after < 0
+        first = np.where(after > 0, towards, towards + PI)[inside]
+        theta = np.concatenate([first % TWO_PI, self.bounds[at]])
+        value = np.concatenate([(after * size)[inside], value[at]])
+        peak = np.concatenate([after[inside] > 0, before[at] > 0])
         order = np.argsort(theta)
         inner = np.arange(theta.size) < np.count_nonzero(inside)
         return Extrema(theta[order], value[order], peak[order], inner[order])

@@ -202,6 +202,23 @@ def test_the_field_of_no_residual_has_no_strict_extremum():
     assert cond.Cells.of(MAIN.x).extrema(np.zeros(4)).theta.size == 0
 
 
+@pytest.mark.parametrize("k", range(4))
+def test_a_maximum_on_the_boundary_of_an_input_without_residual_is_found(k):
+    """One residual: q is its half circle's sinusoid.  x~ of -1 and of 1 are orthogonal, so the
+    maximum for one of them lies on the boundary of the other."""
+    ends = cond.Cells.of(MAIN.x).extrema(np.eye(4)[k])
+    assert ends.peak.tolist() == [True]
+    assert np.allclose(ends.theta, math.atan2(1, MAIN.x[k]), atol=1e-14)
+    assert np.allclose(ends.value, math.hypot(1, MAIN.x[k]) / 4, atol=1e-14)
+    assert ends.smooth.tolist() == [k in (1, 2)]
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_one_target_at_an_end_of_the_data_is_fitted(k):
+    least = cond.minimiser(cond.Data(MAIN.x, np.eye(4)[k]), 1e-3)
+    assert least.c.size == 1 and abs(least.height - 1) < 1e-12 and least.value < 2e-3
+
+
 def test_bounds_are_where_an_input_becomes_active():
     cells = cond.Cells.of(MAIN.x)
     at = np.cos(cells.bounds)[:, None] * MAIN.x + np.sin(cells.bounds)[:, None]
