@@ -1,4 +1,7 @@
-"""What is proved, not sampled: inequalities between arc-cosine kernels by interval arithmetic.
+"""What is proved, not sampled: by interval arithmetic.
+
+Two parts: inequalities between arc-cosine kernels, of which the following speaks, and
+:func:`exact_limit`, which proves that a guess is next to the limit of training with weight decay.
 
 A *ball* (python-flint's ``arb``) encloses a real number, and every operation rounds outwards: if
 the ball of F over a box is positive, F is positive at every point of the box.  :func:`cover`
@@ -22,12 +25,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb
+import numpy as np
+from flint import arb, arb_mat, ctx
 
-from gaugelib.checks import scalar_in, whole
+from gaugelib.checks import finite, scalar_in, whole
 
 HALF = Fraction(1, 2)
 DEPTH = 40
+BITS = 128  # of the balls of exact_limit
+NEAR = 2.0**-30  # a guessed direction this close to a boundary of an input is taken to be on it
 
 
 class NotProved(RuntimeError):
@@ -341,3 +347,212 @@ def _square():
 def _corner_sum(box):
     """The least sum of the coordinates over a box of two."""
     return arb(box.sides[0][0]) + box.sides[1][0]
+
+
+# --- the exact limit under weight decay ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ExactLimit:
+    """Balls around the only minimiser of :func:`exact_limit`.
+
+    theta, c : angles and signed amplitudes of its atoms; e : residual, one ball an input
+    value : the minimum
+    rules : for each cell of the circle the rule that accepted it
+    """
+
+    theta: tuple
+    c: tuple
+    e: tuple
+    value: arb
+    rules: tuple
+
+
+def exact_limit(x, y, lam, theta, c, radius=2.0**-40):
+    """Proof that (1/n)|e|^2 + lam sum_j |c_j|, e = sum_j c_j phi_theta_j(x) - y, has one minimiser
+    over all numbers of atoms, within ``radius`` of a guess; an :class:`ExactLimit`.
+
+    phi_theta(x) = ReLU(x cos theta + sin theta).  In the notation of :mod:`gaugelib.condensation`,
+
+    1. *Existence.*  The equations q = -sign(c) lam/2 at all atoms and p = 0 at those that are not
+       on a boundary, where some x_i cos theta + sin theta = 0, have one solution z in the box Z of
+       this radius around the guess m, if (Krawczyk) with any matrix Y, here about F'(m)^-1,
+
+           m - Y F(m) + (I - Y F'(Z)) (Z - m)  is in the interior of Z,
+
+       and all atoms keep their active inputs in Z.  Directions on a boundary do not vary.
+    2. *Optimality.*  The objective is convex, so q = -sign(c) lam/2 at the atoms and |q| <= lam/2
+       everywhere suffice.  q = M.(cos, sin) in a cell, which is accepted by
+
+       * "atom" inside it: there q = -+lam/2 and p = 0, so |M| = lam/2 and |q| < lam/2 elsewhere;
+       * "small": |M| < lam/2;
+       * "monotone": p has one strict sign at both ends, so none of its zeros, pi apart, is inside,
+         and at both ends either |q| < lam/2 or there is an atom.
+
+    3. *Uniqueness.*  All minimisers have the same e, by strict convexity, hence the same q, and
+       atoms only where |q| = lam/2: these ones.  Their phi_theta_j(x) are linearly independent.
+
+    Parameters
+    ----------
+    x, y : (n,) all x different; lam > 0; numbers that are taken exactly, Fractions for 1/3
+    theta, c : (k,) the guess; directions within 2^-30 of a boundary are taken to be on it
+
+    Raises NotProved if a step fails.
+    """
+    x, y, lam = [Fraction(v) for v in x], [Fraction(v) for v in y], Fraction(lam)
+    theta, c, radius = finite("theta", theta), finite("c", c), scalar_in("radius", radius, 0, 1)
+    if not x or len(y) != len(x) or len(set(x)) < len(x):
+        raise ValueError(f"x must be different numbers, as many as y, got {x} and {y}")
+    if lam <= 0:
+        raise ValueError(f"lam must be in (0, inf), got {lam}")
+    if theta.ndim != 1 or c.shape != theta.shape or not np.all(c):
+        raise ValueError(f"theta and c must be (k,), and no c be 0, got {theta!r} and {c!r}")
+    with ctx.workprec(BITS):
+        stationary = _Stationarity(x, y, lam, theta, np.sign(c))
+        box = stationary.solved(c, theta[stationary.smooth], radius)
+        return stationary.certified(*box)
+
+
+class _Stationarity:
+    """The equations of :func:`exact_limit` and the cells of the circle, by exact order of x."""
+
+    def __init__(self, x, y, lam, theta, sign):
+        self.x, self.y, self.half = [_ball(v) for v in x], [_ball(v) for v in y], _ball(lam) / 2
+        self.lam, self.sign, self.n = _ball(lam), sign, len(x)
+        order = sorted(range(self.n), key=lambda i: x[i], reverse=True)
+        ends = [(i, s) for s in (1, -1) for i in order]  # where x_i becomes active, then inactive
+        self.bounds = [self._direction(i, s) for i, s in ends]
+        ranks = range(self.n)
+        self.cells = [frozenset(order[: k + 1]) for k in ranks]
+        self.cells += [frozenset(order[k + 1 :]) for k in ranks]
+        self.at, self.active = [], []
+        for angle in theta:
+            gaps = [math.hypot(math.cos(angle) - float(u[0].mid()),
+                               math.sin(angle) - float(u[1].mid())) for u in self.bounds]
+            k = int(np.argmin(gaps)) if min(gaps) < NEAR else None
+            self.at.append(k)
+            if k is not None:
+                i, s = ends[k]
+                self.active.append(frozenset(j for j in ranks if s * (x[j] - x[i]) > 0))
+            else:
+                self.active.append(None)
+        self.smooth = np.array([k is None for k in self.at], dtype=bool)
+
+    def _direction(self, i, s):
+        size = (1 + self.x[i] * self.x[i]).sqrt()
+        return s / size, -s * self.x[i] / size
+
+    def _atoms(self, theta):
+        """(phi, psi), each [atom][input], and the active inputs of all atoms, for balls theta of
+        those inside cells."""
+        phi, psi, active, moving = [], [], [], iter(theta)
+        for bound, fixed in zip(self.at, self.active, strict=True):
+            if bound is None:
+                sin, cos = next(moving).sin_cos()
+                on = self._active(cos, sin)
+            else:
+                (cos, sin), on = self.bounds[bound], fixed
+            none = arb(0)
+            phi.append([v * cos + sin if i in on else none for i, v in enumerate(self.x)])
+            psi.append([cos - v * sin if i in on else none for i, v in enumerate(self.x)])
+            active.append(on)
+        return phi, psi, active
+
+    def _active(self, cos, sin):
+        on = set()
+        for i, v in enumerate(self.x):
+            z = v * cos + sin
+            if z > 0:
+                on.add(i)
+            elif not z < 0:
+                raise NotProved(f"an atom may be on the boundary of the input {float(v):.4g}")
+        return frozenset(on)
+
+    def _mean(self, f, g):
+        return sum((a * b for a, b in zip(f, g, strict=True)), arb(0)) / self.n
+
+    def residual(self, c, phi):
+        fits = zip(*phi, strict=True) if phi else [()] * self.n
+        pairs = zip(fits, self.y, strict=True)
+        return [sum((a * f for a, f in zip(c, fit, strict=True)), -y) for fit, y in pairs]
+
+    def equations(self, c, theta):
+        """F, n_c + n_theta balls, and its Jacobian matrix."""
+        phi, psi, _ = self._atoms(theta)
+        e = self.residual(c, phi)
+        turning = [j for j, smooth in enumerate(self.smooth) if smooth]
+        rows = phi + [psi[j] for j in turning]
+        moves = phi + [[c[j] * f for f in psi[j]] for j in turning]
+        F = [self._mean(e, row) for row in rows]
+        jacobian = [[self._mean(row, move) for move in moves] for row in rows]
+        for k, j in enumerate(turning, len(phi)):
+            jacobian[j][k] += F[k]  # dq/dtheta = p, and dp/dtheta = -q
+            jacobian[k][k] -= F[j]
+        for j, sign in enumerate(self.sign):
+            F[j] += int(sign) * self.half
+        return F, jacobian
+
+    def solved(self, c, theta, radius):
+        """Balls (c, theta) with the only solution of F = 0 in the box; Krawczyk's operator."""
+        middle = [arb(float(v)) for v in (*c, *theta)]
+        if not middle:
+            return [], []
+        k, wide = len(c), [interval(-radius, radius)] * len(middle)
+        F, slope = self.equations(middle[:k], middle[k:])
+        box = [m + w for m, w in zip(middle, wide, strict=True)]
+        slopes = arb_mat(self.equations(box[:k], box[k:])[1])
+        try:
+            inverse = np.linalg.inv([[float(v.mid()) for v in row] for row in slope])
+        except np.linalg.LinAlgError:
+            raise NotProved("the equations are singular at the guess") from None
+        Y = arb_mat([[arb(float(v)) for v in row] for row in inverse])
+        identity = arb_mat([[int(i == j) for j in range(len(wide))] for i in range(len(wide))])
+        shift = (identity - Y * slopes) * _column(wide) - Y * _column(F)
+        shift = [shift[i, 0] for i in range(len(wide))]
+        if not all(abs(s) < arb(radius) for s in shift):
+            raise NotProved(f"no solution is proved within {radius:.3g} of the guess")
+        found = [m + s for m, s in zip(middle, shift, strict=True)]
+        return found[:k], found[k:]
+
+    def certified(self, c, theta):
+        if not all(int(s) * a > 0 for s, a in zip(self.sign, c, strict=True)):
+            raise NotProved("an amplitude may change its sign")
+        phi, _, active = self._atoms(theta)
+        e = self.residual(c, phi)
+        hosts = {on for on, bound in zip(active, self.at, strict=True) if bound is None}
+        rules = tuple(self._rule(k, e, hosts) for k in range(len(self.cells)))
+        gram = [[self._mean(f, g) for g in phi] for f in phi]
+        if phi and not arb_mat(gram).det() > 0:
+            raise NotProved("the features of the atoms may be dependent")
+        value = self._mean(e, e) + self.lam * sum((abs(a) for a in c), arb(0))
+        return ExactLimit(tuple(self._angles(theta)), tuple(c), tuple(e), value, rules)
+
+    def _rule(self, k, e, hosts):
+        on = self.cells[k]
+        if on in hosts:
+            return "atom"
+        weights = [a if i in on else arb(0) for i, a in enumerate(e)]
+        M = self._mean(weights, self.x), self._mean(weights, [arb(1)] * self.n)
+        if M[0] * M[0] + M[1] * M[1] < self.half * self.half:
+            return "small"
+        ends = [(b % len(self.bounds), self.bounds[b % len(self.bounds)]) for b in (k, k + 1)]
+        slopes = [M[1] * u[0] - M[0] * u[1] for _, u in ends]
+        free = [M[0] * u[0] + M[1] * u[1] for b, u in ends if b not in self.at]
+        one_sign = all(p > 0 for p in slopes) or all(p < 0 for p in slopes)
+        if one_sign and all(abs(q) < self.half for q in free):
+            return "monotone"
+        raise NotProved(f"|q| may exceed lam/2 in the cell of the inputs {sorted(on)}")
+
+    def _angles(self, theta):
+        moving = iter(theta)
+        for bound in self.at:
+            if bound is None:
+                yield next(moving)
+            else:
+                cos, sin = self.bounds[bound]
+                angle = arb.atan2(sin, cos)
+                yield angle if angle > 0 else angle + 2 * arb.pi()
+
+
+def _column(balls):
+    return arb_mat([[ball] for ball in balls])

@@ -26,7 +26,7 @@ from gaugelib.solve import SolverError
 PI, TWO_PI = np.pi, 2 * np.pi
 CUTS, NEWTON = 200, 20  # most rounds of half-planes, and most Newton steps, of a minimiser
 CLOSE, OPTIMAL = 1e-6, 1e-12  # of max |q_e|/(lam/2) to 1: after the cuts, and after Newton
-FLAT = 1e-14  # a slope of q_e below FLAT |M| at the bound of a cell is that of an extremum there
+FLAT = 1e-14  # a |p_e| of at most FLAT |M| at the bound of a cell is an extremum's
 TOUCHING = 1e-4  # extrema of |q_e|/(lam/2) within it of 1 after the cuts may hold atoms
 
 
@@ -248,11 +248,11 @@ class Cells:
         """
         M = self.moments(e)
         size, towards = np.hypot(*M.T), np.arctan2(M[:, 1], M[:, 0])
-        value = size * np.cos(self.bounds - towards)
-        after = -size * np.sin(self.bounds - towards)
-        last = -size * np.sin(np.roll(self.bounds, -1) - towards)
-        after = np.where(np.abs(after) > FLAT * size, np.sign(after), -np.sign(value))
-        last = np.where(np.abs(last) > FLAT * size, np.sign(last), np.roll(np.sign(value), -1))
+        start, end = self.bounds - towards, np.roll(self.bounds, -1) - towards
+        value = size * np.cos(start)
+        steep = (np.abs(np.sin(turn)) > FLAT for turn in (start, end))
+        after = -np.sign(np.where(next(steep), np.sin(start), np.cos(start))) * (size > 0)
+        last = np.sign(np.where(next(steep), -np.sin(end), np.cos(end))) * (size > 0)
         before = np.roll(last, 1)
         inside, at = after * last < 0, before * after < 0
         first = np.where(after > 0, towards, towards + PI)[inside]
