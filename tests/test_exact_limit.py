@@ -1,10 +1,12 @@
 """Proofs of the exact limit: what is enclosed is true, and what is false is refused."""
 
+import math
 from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
 import pytest
+import torch
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,3 +190,74 @@ def test_an_amplitude_of_the_wrong_sign_is_refused_although_the_equations_hold()
 def test_bad_arguments_are_refused_by_name(arguments, message):
     with pytest.raises(ValueError, match=message):
         certify.exact_limit(*arguments)
+
+
+# --- rates near the limit: other routes than the chapter's ----------------------------------------
+
+
+def network_of(theta, A):
+    """Balanced positive neurons."""
+    return np.sqrt(A) * np.array([np.ones(len(A)), np.cos(theta), np.sin(theta)])
+
+
+def hessian(network, lam):
+    """Of Phi by all parameters (3 m, 3 m), by torch."""
+    x, y = torch.tensor(MAIN.x), torch.tensor(MAIN.y)
+
+    def cost(flat):
+        a, w, b = flat.reshape(3, -1)
+        f = torch.relu(x[:, None] * w + b) @ a
+        return ((f - y) ** 2).mean() + lam / 2 * (flat**2).sum()
+
+    return torch.autograd.functional.hessian(cost, torch.tensor(network.ravel())).numpy()
+
+
+def test_the_rates_at_the_limit_are_the_eigenvalues_of_the_hessian_of_the_objective():
+    """Two neurons an atom: 0 twice (how they share it), lam twice (their angles), 2 lam four
+    times (imbalances), and the four of the groups; a neuron at zero adds lam (1 -+ h)."""
+    lam, b = 1e-3, float(law(LAM)[0])
+    least = cond.minimiser(MAIN, lam)
+    share = np.array([0.3, 0.3, 0.7, 0.7])
+    start = network_of(np.tile(least.theta, 2), share * np.tile(least.c, 2))
+    rates = np.linalg.eigvalsh(hessian(start, lam)) / lam
+    assert np.allclose(rates[:8], [0, 0, 1, 1, 2, 2, 2, 2], atol=1e-6)
+    kappa = np.linalg.eigvalsh(cond.tangent_kernel(start, MAIN.x)) / lam
+    assert np.all((rates[8:] > 2 * kappa) & (rates[8:] < 2 * kappa + 1))
+    h = 2 * math.sin(b)
+    tiny = 1e-9 * np.array([[-1.0], [0.0], [1.0]])  # negative, towards 90 degrees
+    rates = np.linalg.eigvalsh(hessian(np.append(start, tiny, axis=1), lam)) / lam
+    assert all(np.abs(rates - v).min() < 1e-6 for v in (1 - h, 1 + h))
+
+
+def test_two_groups_follow_a_dying_negative_neuron_as_the_linear_response_says():
+    """The flow of two positive neurons and a small negative one, far along, against the formula."""
+    lam = 1e-3
+    least = cond.minimiser(MAIN, lam)
+    h = 2 * math.sin(float(law(LAM)[0]))
+    death, eps = 2 * lam * (1 - h), 1e-5
+    start = np.append(network_of(least.theta, least.c),
+                      math.sqrt(eps * math.exp(1)) * np.array([[-1.0], [0.0], [1.0]]), axis=1)
+    steps = round(1 / death / 0.1)
+    end = cond.descend(MAIN, start, eta=0.1, lam=lam, steps=steps).networks[-1]
+    a, r, theta = cond.polar(end)
+    turned = np.angle(np.exp(1j * (theta[:2] - least.theta)))
+    found = np.append((a * r)[:2] - least.c, turned)
+    left = -(a * r)[2]
+    assert math.isclose(left, eps, rel_tol=1e-3)
+    phi, psi = cond.features(least.theta, MAIN.x), cond.slopes(least.theta, MAIN.x)
+    G = np.vstack([phi, least.c[:, None] * psi])
+    H = G @ G.T / 2 + np.diag([0, 0, *(lam * least.c)])
+    D = np.concatenate([2 * least.c, 1 / least.c])
+    x = np.linalg.solve(H - death * np.diag(1 / D), G @ np.full(4, left) / 2)
+    assert np.allclose(found, x, rtol=2e-3)
+
+
+def test_the_closed_forms_between_the_regimes_are_continuous_and_the_third_atom_starts_at_zero():
+    root = math.sqrt(10)
+    edges = (1 / (15 * root), 2 / 15 / (3 * root - 5), 2 / 15 / (2 * root - 3), 2 / 15)
+    for edge, counts in zip(edges, ((2, 2), (2, 3), (3, 1), (1, 0)), strict=True):
+        near = [cond.minimiser(MAIN, edge * (1 + s * 1e-6)) for s in (-1, 1)]
+        assert tuple(m.c.size for m in near) == counts
+        assert abs(near[0].value - near[1].value) < 3e-6 * near[0].value  # dPhi = sum |c| dlam
+        grid = np.array([-1.0, -1 / 3, 1 / 3, 1.0])
+        assert np.abs(near[0].outputs(grid) - near[1].outputs(grid)).max() < 1e-6
