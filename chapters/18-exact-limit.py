@@ -315,8 +315,9 @@ figures.plt.show()
 # 2. *optimality*: $q_e$ is one sinusoid $M\cdot(\cos\theta,\sin\theta)$ in each of the $2n$ cells.
 #    In the cell of a smooth atom $\lvert M\rvert=\lambda/2$ exactly; elsewhere
 #    $\lvert M\rvert<\lambda/2$, or $p_e$ has no zero in the cell and both ends are below;
-# 3. *uniqueness*: these inequalities are strict, and the Gram matrix of the features has a positive
-#    determinant.
+# 3. *uniqueness*: these inequalities are strict, and the features are independent, because step 1
+#    also proves $F'$ regular: a combination of features that vanishes would, as $p=0$, be one of its
+#    rows.
 #
 # The data are exact fractions. As null, guesses that are false, among them two stationary ones.
 

@@ -138,13 +138,41 @@ def test_other_data_or_another_decay_refuse_the_guess():
             certify.exact_limit(x, y, lam, theta, c)
 
 
-@pytest.mark.parametrize("lam", [Fraction(211, 10_000), Fraction(297, 10_000), Fraction(4, 100)])
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_the_jacobian_is_that_of_the_equations_also_away_from_their_solution(seed):
+    rng = np.random.default_rng(seed)
+    x = [Fraction(float(v)) for v in rng.normal(size=4)]
+    theta, c = rng.uniform(0, 6, 3), rng.normal(size=3)
+    with ctx.workprec(128):
+        system = certify._Stationarity(x, [Fraction(1)] * 4, Fraction(1), theta, np.sign(c))
+        z, step = [arb(float(v)) for v in (*c, *theta)], arb(2) ** -40
+
+        def F(z):
+            return system.equations(z[:3], z[3:])[0]
+
+        slopes = system.equations(z[:3], z[3:])[1]
+        for k in range(6):
+            there, back = ([v + s * step * (i == k) for i, v in enumerate(z)] for s in (1, -1))
+            for row, up, down in zip(slopes, F(there), F(back), strict=True):
+                assert abs((up - down) / (2 * step) - row[k]) < 1e-15
+
+
+def test_a_box_that_reaches_a_boundary_is_refused():
+    with pytest.raises(NotProved, match="may be on the boundary of the input -?0.3333"):
+        certify.exact_limit(X, Y, LAM, *guess_of(lambda t, c: (t, c)), radius=0.02)
+
+
+@pytest.mark.parametrize(
+    "lam", [Fraction(205, 10_000), Fraction(211, 10_000), Fraction(297, 10_000), Fraction(4, 100)]
+)
 def test_a_phase_that_ended_is_refused_where_only_one_inequality_breaks(lam):
-    """At three decays: the stationary state of the phase before or after."""
+    """A state of another phase: all equations hold, and the field is too large in some cell."""
     corner, lam_ = np.arctan(1 / 3), float(lam)
     root = 10**0.5
     frozen = root / 20 * (8 / 15 - 2 * root * lam_)
     states = {
+        Fraction(205, 10_000): ([corner, np.pi - corner], [frozen, frozen]),
         Fraction(211, 10_000): ([np.pi / 2], [1 / 15 - lam_ / 2]),
         Fraction(297, 10_000): ([np.pi / 2], [1 / 15 - lam_ / 2]),
         Fraction(4, 100): ([corner, np.pi - corner], [frozen, frozen]),
@@ -256,8 +284,8 @@ def test_the_closed_forms_between_the_regimes_are_continuous_and_the_third_atom_
     root = math.sqrt(10)
     edges = (1 / (15 * root), 2 / 15 / (3 * root - 5), 2 / 15 / (2 * root - 3), 2 / 15)
     for edge, counts in zip(edges, ((2, 2), (2, 3), (3, 1), (1, 0)), strict=True):
-        near = [cond.minimiser(MAIN, edge * (1 + s * 1e-6)) for s in (-1, 1)]
+        near = [cond.minimiser(MAIN, edge * (1 + s * 1e-3)) for s in (-1, 1)]
         assert tuple(m.c.size for m in near) == counts
-        assert abs(near[0].value - near[1].value) < 3e-6 * near[0].value  # dPhi = sum |c| dlam
+        assert abs(near[0].value - near[1].value) < 3e-3 * near[0].value  # dPhi = sum |c| dlam
         grid = np.array([-1.0, -1 / 3, 1 / 3, 1.0])
-        assert np.abs(near[0].outputs(grid) - near[1].outputs(grid)).max() < 1e-6
+        assert np.abs(near[0].outputs(grid) - near[1].outputs(grid)).max() < 1e-3
