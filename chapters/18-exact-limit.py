@@ -78,9 +78,10 @@ SEEDS = range(5)
 # ```{prf:proof}
 # {eq}`eq-exact-convex` is convex. Adding $\varepsilon$ of an atom at $\theta$ changes it by
 # $2\varepsilon q_e(\theta)+\lambda(\lvert c+\varepsilon\rvert-\lvert c\rvert)+O(\varepsilon^2)$,
-# where $c$ is the mass already there; no such change lowers it exactly under the stated conditions,
-# and for a convex function that is enough. The data term is strictly convex in $e$, hence $e$ is
-# unique, and so is $q_e$; every minimiser then has its atoms where $\lvert q_e\rvert=\lambda/2$.
+# where $c$ is the mass already there; no change lowers it to first order exactly when the
+# conditions hold, and for a convex function that is enough. The data term is strictly convex in
+# $e$, hence $e$ is unique, and so is $q_e$; every minimiser then has its atoms where $\lvert
+# q_e\rvert=\lambda/2$.
 # ```
 #
 # At an atom inside an activation cell $\lvert q_e\rvert$ has a maximum, so $p_e=0$ there. Three
@@ -228,7 +229,7 @@ for lam in (LAM, 0.025, 1 / 30):
         for t, v in zip(ends.theta, ends.value, strict=True)))
 
 # %% [markdown]
-# We asked for $10^{-10}$ before the comparison: Newton's method stops at $10^{-14}\lambda$ in $q$
+# We ask for $10^{-10}$: Newton's method stops at $10^{-14}\lambda$ in $q$
 # and $p$, and dividing by the slope of $p$, $\lambda/2$, and by the least eigenvalue of the
 # equations leaves three orders to spare.
 #
@@ -316,8 +317,8 @@ figures.plt.show()
 #    In the cell of a smooth atom $\lvert M\rvert=\lambda/2$ exactly; elsewhere
 #    $\lvert M\rvert<\lambda/2$, or $p_e$ has no zero in the cell and both ends are below;
 # 3. *uniqueness*: these inequalities are strict, and the features are independent, because step 1
-#    also proves $F'$ regular: a combination of features that vanishes would, as $p=0$, be one of its
-#    rows.
+#    also proves $F'$ regular: a combination of features that vanishes would, as $p=0$, be one of
+#    its rows.
 #
 # The data are exact fractions. As null, guesses that are false, among them two stationary ones.
 
@@ -711,11 +712,12 @@ print("at epoch 20,000 the response explains the deviation to "
 print(f"limit: R² {r2_limit:.4f}; target with one kink less: {one_kink.c.size} group")
 
 # %% [markdown]
-# The function at epoch 16,000, where amplitudes have settled, is *farther* from the target than at
-# the least training loss: compression first makes it worse. What makes it good is that the negative
-# group dies. The distance to the limit falls at its rate, so the time of the late fall of the test
-# error, which the paper calls grokking, is $1/(2\lambda(1-2\sin\beta))$:
-# {glue:text}`exact-halftime` epochs for a factor $e$.
+# Without the cut-off the remains of the negative group count as well, and in one seed a straggler
+# that holds next to nothing. The function at epoch 16,000, where amplitudes have settled, is
+# *farther* from the target than at the least training loss: compression first makes it worse. What
+# makes it good is that the negative group dies. The distance to the limit falls at its rate, so
+# the time of the late fall of the test error, which the paper calls grokking, is
+# $1/(2\lambda(1-2\sin\beta))$: {glue:text}`exact-halftime` epochs for a factor $e$.
 #
 # ## Networks that are too narrow
 #
@@ -808,17 +810,21 @@ print("Φ/Φ* of these ends: " + ", ".join(f"{v:.3f}" for v in PHI)
 #
 # ## The ledger
 #
-# Order of events: numerical limits at six decays were known before the closed form was found, and
-# the response at three seeds was seen before its tolerance was written down; the order 2 of its
-# error is what decides. The limit on $R^2$ is ours, and the test errors were known when it was
-# chosen. The two kinds of ends of narrow networks that we did not expect, a constant and one side,
-# were seen first and computed then.
+# Order of events: trial runs came first. Numerical limits at six decays were known before the
+# closed form was found; the agreement of the two, the response at three seeds, the excess and the
+# rates were seen before their tolerances were written down. The tolerances are argued from
+# rounding and from the terms left out, and none was changed to make a claim pass. Widths were at
+# first the largest differences of angles, and one group with a straggler was then off by 1.3 %;
+# they are weighted by amplitude since. The limit on $R^2$ is ours, and the test errors were known
+# when it was chosen. The two kinds of ends of narrow networks that we did not expect, a constant
+# and one side, were seen first and computed then.
 
 # %%
 compare = claims.compare
 end, start = table["end"], table["least loss"]
 deviation = max(np.abs(row[2] - 1).max() for row in end)
 shallow = max((v for row in start for v in row[2]), default=0.0)
+uncut = [count_groups(run.networks[-1], share=0.0) for run in runs]
 rows = [
     compare("W-F2-target", f"R² at least {min(r[0] for r in end):.4f} at the end of {len(end)} "
             f"seeds, {r2_limit:.4f} in the limit; {max(r[0] for r in start):.3f} at most before",
@@ -828,7 +834,8 @@ rows = [
             holds=deviation < 0.01 and all(len(r[2]) == 2 for r in end),
             null_holds=abs(shallow - 1) < 0.01),
     compare("W-S35-two", f"{end[0][1]} groups above one per cent in each of {len(end)} seeds, and "
-            f"{len(limit.theta)} atoms proved; one kink less: {one_kink.c.size}",
+            f"{len(limit.theta)} atoms proved; {min(uncut)} to {max(uncut)} of any size; "
+            f"one kink less: {one_kink.c.size}",
             holds={r[1] for r in end} == {2} and len(limit.theta) == 2,
             null_holds=one_kink.c.size == 2),
 ]
