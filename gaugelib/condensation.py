@@ -26,7 +26,6 @@ from gaugelib.solve import SolverError
 PI, TWO_PI = np.pi, 2 * np.pi
 CUTS, NEWTON = 200, 20  # most rounds of half-planes, and most Newton steps, of a minimiser
 CLOSE, OPTIMAL = 1e-6, 1e-12  # of max |q_e|/(lam/2) to 1: after the cuts, and after Newton
-FLAT = 1e-14  # a |p_e| of at most FLAT |M| at the bound of a cell is an extremum's
 TOUCHING = 1e-4  # extrema of |q_e|/(lam/2) within it of 1 after the cuts may hold atoms
 
 
@@ -244,13 +243,13 @@ class Cells:
 
         Inside a cell |M| cos(theta - arg M) has one at arg M or opposite, where p_e changes its
         sign between the bounds, or none. At a bound there is one where p_e changes its sign
-        strictly. A p_e that is 0 at a bound, to rounding, has the sign of the rest of its cell.
+        strictly. A p_e that is 0 at a bound has the sign of the rest of its cell.
         """
         M = self.moments(e)
         size, towards = np.hypot(*M.T), np.arctan2(M[:, 1], M[:, 0])
         start, end = self.bounds - towards, np.roll(self.bounds, -1) - towards
         value = size * np.cos(start)
-        steep = (np.abs(np.sin(turn)) > FLAT for turn in (start, end))
+        steep = (np.sin(turn) != 0 for turn in (start, end))
         after = -np.sign(np.where(next(steep), np.sin(start), np.cos(start))) * (size > 0)
         last = np.sign(np.where(next(steep), -np.sin(end), np.cos(end))) * (size > 0)
         before = np.roll(last, 1)

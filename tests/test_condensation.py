@@ -213,6 +213,14 @@ def test_a_maximum_on_the_boundary_of_an_input_without_residual_is_found(k):
     assert ends.smooth.tolist() == [k in (1, 2)]
 
 
+@given(st.floats(0.05, 20))
+def test_a_maximum_on_a_boundary_is_found_once_whatever_the_rounding(x):
+    """x~ of x and of -1/x are orthogonal."""
+    ends = cond.Cells.of([x, -1 / x, 30.0]).extrema([1.0, 0.0, 0.0])
+    assert ends.peak.tolist() == [True]
+    assert np.allclose(ends.theta, math.atan2(1, x), atol=1e-13)
+
+
 @pytest.mark.parametrize("k", [0, 3])
 def test_one_target_at_an_end_of_the_data_is_fitted(k):
     least = cond.minimiser(cond.Data(MAIN.x, np.eye(4)[k]), 1e-3)
