@@ -170,24 +170,21 @@ def off(left, right, *terms):
 # %%
 def identities(network):
     """name -> error of the identities of proposition 1 and section A, and of their nulls."""
-    (da, dw, db), de, homogeneous = moving(network)
-    some = live(network)
-    a, r, theta = (x[some] for x in cond.polar(network))
+    velocity, de, homogeneous = moving(network)
+    da, dw, db = velocity[:, live(network)]
+    a, r, theta = np.array(cond.polar(network))[:, live(network)]
     e, beta, A = residual(network), a / r, np.abs(a) * r
     q, p = cond.field(e, theta, data.x), cond.field_slope(e, theta, data.x)
-    da, dw, db = da[some], dw[some], db[some]
-    dr = np.cos(theta) * dw + np.sin(theta) * db
-    turn = (np.cos(theta) * db - np.sin(theta) * dw) / r
+    cos, sin = np.cos(theta), np.sin(theta)
+    dr, turn = cos * dw + sin * db, (cos * db - sin * dw) / r
     dbeta, dlnA = (da - beta * dr) / r, da / a + dr / r
-    Ke = cond.tangent_kernel(network, data.x) @ e
-    flow = np.concatenate([da, dr, turn])
+    B, f, decay = a**2 - r**2, e + data.y, 2 * a * da - 2 * r * dr
+    Ke, flow = cond.tangent_kernel(network, data.x) @ e, np.concatenate([da, dr, turn])
     stated = np.concatenate([-2 * r * q - LAM * a, -2 * a * q - LAM * r, -2 * beta * p])
     halved = np.concatenate([-r * q - LAM * a, -a * q - LAM * r, -beta * p])
-    right, ratio = -2 * Ke - 2 * LAM * (e + data.y), 2 * q * (beta**2 - 1)
-    B, f, grown = a**2 - r**2, residual(network) + data.y, -2 * LAM - 2 * q * (beta + 1 / beta)
-    decay = 2 * a * da - 2 * r * dr
+    ratio, grown = 2 * q * (beta**2 - 1), -2 * LAM - 2 * q * (beta + 1 / beta)
     return {"flow": (off(flow, stated), off(flow, halved)),
-            "residual": (off(de, right, 2 * Ke), off(de, right + 2 * LAM * data.y, 2 * Ke)),
+            "residual": (off(de, -2 * (Ke + LAM * f), 2 * Ke), off(de, -2 * (Ke + LAM * e), 2 * Ke)),
             "imbalance": (off(decay, -2 * LAM * B, 4 * A * q), off(decay, 0 * B, 4 * A * q)),
             "homogeneous": (off(homogeneous, 2 * f), off(homogeneous, f)),
             "ratio": (off(dbeta, ratio), off(dbeta, ratio - 2 * LAM * beta)),
@@ -268,13 +265,15 @@ B_null = np.abs(B - B[0]).max() / np.abs(B[0]).max()
 a, r, _ = cond.polar(flow)
 scale = (np.abs(a) - r) ** 2 / (fade * np.abs(B[0]))
 phi_of = np.array([float(objective(torch.tensor(z))) for z in flow])
-balance = flow[0] * [[1], [0], [0]] + flow[0] * [[0], [1], [1]] * (np.abs(a[0]) / r[0])
+balance = flow[0] * np.stack([np.ones(M), np.abs(a[0]) / r[0], np.abs(a[0]) / r[0]])
 balanced = followed(balance)
 a_b, r_b, _ = cond.polar(balanced)
 stays = np.abs(np.abs(a_b) - r_b).max() / r_b.max()
-print(f"flow: B e^(2λt) within {H**2:.0e} of B(0): {B_error < H**2}; B itself moves by {B_null:.3f}")
+print(f"flow: B e^(2λt) within {H**2:.0e} of B(0): {B_error < H**2}; "
+      f"B itself moves by {B_null:.3f}")
 print(f"largest (|a| − r)²/|B|: {scale.max():.4f} (bound 1)")
-print(f"|a| = r stays to {H**2:.0e}: {stays < H**2}; Φ falls at all times: {(np.diff(phi_of) < 0).all()}")
+print(f"|a| = r stays to {H**2:.0e}: {stays < H**2}; "
+      f"Φ falls at all times: {(np.diff(phi_of) < 0).all()}")
 loss_of = np.array([np.mean(residual(z) ** 2) for z in flow])
 print(f"the data loss alone falls at all times: {(np.diff(loss_of) < 0).all()}")
 
@@ -812,27 +811,27 @@ compare = claims.compare
 tiny = 1e-12
 
 
-def identity(claim, *names):
-    worst, least_null = max(error[n] for n in names), min(null[n] for n in names)
-    return compare(claim, f"≤ {tiny:.0e} at {len(SEEN)} epochs: {worst < tiny}; null off by "
-                   f"{least_null:.1e} or more", holds=worst < tiny, null_holds=least_null < tiny)
+IDENTITIES = {"flow": "W-P1-flow", "residual": "W-P1-residual", "ratio": "W-A2-ratio",
+              "homogeneous": "W-A1-homogeneous", "amplitude": "W-A2-amplitude"}
 
 
 rows_of = [
-    identity("W-P1-flow", "flow"), identity("W-P1-residual", "residual"),
+    compare(claim, f"≤ {tiny:.0e} at {len(SEEN)} epochs: {error[name] < tiny}; null off by "
+            f"{null[name]:.1e} or more", holds=error[name] < tiny, null_holds=null[name] < tiny)
+    for name, claim in IDENTITIES.items()
+]
+rows_of += [
     compare("W-P1-imbalance", f"flow to {H**2:.0e}: {B_error < H**2}, identity to {tiny:.0e}: "
             f"{error['imbalance'] < tiny}; B itself moves by {B_null:.2f}",
             holds=B_error < H**2 and error["imbalance"] < tiny, null_holds=B_null < H**2),
     compare("W-A1-scale", f"largest share of the bound {scale.max():.4f}",
             holds=scale.max() <= 1, null_holds=scale.max() <= 0.5),
-    identity("W-A1-homogeneous", "homogeneous"),
     compare("W-A1-dead", f"{dead.sum()} neurons, A to 1e-9 after {STEPS} steps; a live neuron is "
             f"off by {live_error:.2g} at least",
             holds=dead_error < 1e-9 and turned[dead].max() < 1e-9 and not live(last)[dead].any(),
             null_holds=live_error < 1e-9),
     compare("W-A1-dissipation", f"Φ falls at {phi_of.size} times: {(np.diff(phi_of) < 0).all()}",
             holds=(np.diff(phi_of) < 0).all(), null_holds=(np.diff(loss_of) < 0).all()),
-    identity("W-A2-ratio", "ratio"), identity("W-A2-amplitude", "amplitude"),
 ]
 
 # %%
@@ -848,9 +847,13 @@ rows_of += [
     compare("W-A2-balanced", f"|a| = r to {H**2:.0e}: {stays < H**2}, A' to {H**2:.0e}: "
             f"{law_error < H**2}; unbalanced off by {amplitude_null:.2f}",
             holds=stays < H**2 and law_error < H**2, null_holds=amplitude_null < H**2),
+]
+
+# %%
+rows_of += [
     compare("W-S3-kernel", f"to 1e-13: {kernel_error < 1e-13}; null off by {kernel_null:.2f}",
             holds=kernel_error < 1e-13, null_holds=kernel_null < 1e-13),
-    compare("W-B1-variance", f"ratios {variance.min():.3f} to {variance.max():.3f} of 2000 draws",
+    compare("W-B1-variance", f"ratios {variance.min():.3f} to {variance.max():.3f}",
             holds=np.abs(variance - 1).max() < 0.15,
             null_holds=np.abs(variance / 2 - 1).max() < 0.15),
     compare("W-B1-moments", f"cubature within 1e-3: {moment_error < 1e-3}; null off by "
@@ -860,10 +863,10 @@ rows_of += [
             f"{law.slope:.2f} (−1/2); null stays at {distance_null:.2f}",
             holds=abs(law.slope + 0.5) < 0.1, null_holds=distance_null <= distance[0]),
     compare("W-B1-positive", f"least eigenvalue {np.linalg.eigvalsh(K_BAR)[0]:.4f}; with equal "
-            f"inputs below 1e-12: {abs(twice) < tiny}", holds=np.linalg.eigvalsh(K_BAR)[0] > 1e-3,
-            null_holds=twice > 1e-3),
-    compare("W-S41-scale", f"medians {ratio[0.4][0]:.0f} to {ratio[0.4][-1]:.0f} times λ; at γ = 0.6 "
-            f"{ratio[0.6][0]:.0f} to {ratio[0.6][-1]:.1f}",
+            f"inputs below 1e-12: {abs(twice) < tiny}",
+            holds=np.linalg.eigvalsh(K_BAR)[0] > 1e-3, null_holds=twice > 1e-3),
+    compare("W-S41-scale", f"medians {ratio[0.4][0]:.0f} to {ratio[0.4][-1]:.0f} times λ; "
+            f"at γ = 0.6 {ratio[0.6][0]:.0f} to {ratio[0.6][-1]:.1f}",
             holds=ratio[0.4][0] > 10 and ratio[0.4][-1] > ratio[0.4][0],
             null_holds=ratio[0.6][0] > 10 and ratio[0.6][-1] > ratio[0.6][0]),
 ]
@@ -874,7 +877,8 @@ def grows(name):
 
 
 def ends(name):
-    return f"{scaled[name][0].max():.3g} at m = {WIDTHS[0]}, {scaled[name][-1].max():.3g} at {WIDTHS[-1]}"
+    first, last = scaled[name][[0, -1]].max(axis=1)
+    return f"{first:.3g} at m = {WIDTHS[0]}, {last:.3g} at {WIDTHS[-1]}"
 
 
 def unbounded(stated, null):
@@ -889,6 +893,8 @@ time, motion, track = "T_I ρ/log(ρ/λ)", "ρ sup|ΔK|/ρ /(log m)^(3/2)", "log
 falls = {name: medians(name)[-1] < medians(name)[0] / 5 for name in ("|e + εK̄⁻¹y|/ε", "|e|/ε")}
 T_limit = np.log(log_m * rho / LAM) / (2 * np.linalg.eigvalsh(K_BAR)[0] * rho)
 T_error = np.abs(table["T"] / T_limit - 1)[-1].max()
+
+# %%
 rows_of += [
     compare("W-T2-time", f"T_I ρ/log(ρ/λ) at most {ends(time)}; there within {T_error:.2f} of "
             "log(ρ log m/λ)/2λ̄ log(ρ/λ)",
@@ -900,6 +906,10 @@ rows_of += [
             holds=falls["|e + εK̄⁻¹y|/ε"], null_holds=falls["|e|/ε"]),
     compare("W-T2-tracking", f"log m |e − e_qs|/(ε|z_0|) at most {ends(track)}",
             **unbounded(track, "the same at T_I/2")),
+]
+
+# %%
+rows_of += [
     compare("W-B2-growth", f"left − right ≤ 0 to rounding in {table['growth'].size} runs",
             holds=table["growth"].max() < 1e-12),
     compare("W-B2-parameters", f"at most {table['motion'].max():.3f} of the bound; with C/10 "
@@ -917,24 +927,30 @@ rows_of += [
             f"runs with Δ < κ + λ; first term alone {table['first'][met].max():.3g}",
             holds=table["frozen"][met].max() <= 1, null_holds=table["first"][met].max() <= 1,
             note=f"The hypothesis Δ < κ + λ fails in {(~met).sum()} runs."),
-    compare("W-B3-moved", f"at most {table['shift'][met].max():.3f} of the bound in {met.sum()} runs",
+    compare("W-B3-moved", f"at most {table['shift'][met].max():.3f} of the bound in {met.sum()} "
+            "runs",
             holds=table["shift"][met].max() <= 1,
             note=f"The hypothesis Δ < κ + λ fails in {(~met).sum()} runs."),
-    compare("W-F2-least", f"50 seeds: {low:.0f} to {high:.0f}, median {middle:.0f}; seed 0 {least}",
+    compare("W-F2-least", f"{low:.0f} to {high:.0f}, median {middle:.0f}, of {bottoms.size} seeds; "
+            f"seed 0 {least}",
             holds=inside[447], null_holds=inside[223] and inside[894]),
     compare("W-F2-delayed", f"test loss {test[at[447]]:.1e} at 447, {test[-1]:.1e} at the end; "
             f"λ = 0: {test_free[at[447]]:.1e}, {test_free[-1]:.1e}",
             holds=test[-1] < test[at[447]] / 2 and (run.loss[least:] >= run.loss[least]).all(),
             null_holds=test_free[-1] < test_free[at[447]] / 2),
+]
+
+# %%
+rows_of += [
     compare("W-F2-plateau", f"{remaining:.1%} of the amplitude lost since 447 is still to be lost",
             holds=remaining < 0.1, null_holds=False),
-    compare("W-F2-function", f"test loss 447 → 16 000 grows in {farther}, is least at the end in "
+    compare("W-F2-function", f"the test loss grows at first in {farther}, is least at the end in "
             f"{nearer} of {len(ways)} seeds", holds=farther == 0 and nearer == len(ways),
             null_holds=test_free[-1] < test_free[at[447]],
-            note="In L2 the function first moves away: compression ends in the interpolant with "
-                 "the least penalty among many directions, and the target appears in stage III."),
-    compare("W-F2-scattered", f"{scattered(run.at(447))} of 72 sectors at 447, {scattered(last)} at "
-            f"the end; λ = 0: {spread_free[1]}",
+            note="In L2 the function is farther at epoch 16 000 than at 447: compression comes "
+                 "first, and the target appears in stage III."),
+    compare("W-F2-scattered", f"sectors: {scattered(run.at(447))} at epoch 447, {scattered(last)} "
+            f"at the end; λ = 0: {spread_free[1]}",
             holds=scattered(run.at(447)) > 36 and scattered(last) <= 6,
             null_holds=spread_free[1] <= 6),
 ]

@@ -70,7 +70,8 @@ def ledger_table(chosen, label):
     for stem, row in chosen:
         claim = claims.lookup(row.id)
         link = f'<a href="{stem}.html#claim-{row.id}">{escape(claim.where)}</a>'
-        text = f"{claims.PAPERS[claim.paper]}, {link}: {escape(claim.statement)}{claims.remarks(row)}"
+        whose = claims.PAPERS[claim.paper]
+        text = f"{whose}, {link}: {escape(claim.statement)}{claims.remarks(row)}"
         shown = escape(row.printed) or "&ndash;", escape(row.measured)
         lines.append(interactive.row((text, claims.badge(row), *shown)))
     headings = ("claim, and why", "verdict", "printed", "measured")
