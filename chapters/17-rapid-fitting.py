@@ -184,7 +184,7 @@ def identities(network):
     halved = np.concatenate([-r * q - LAM * a, -a * q - LAM * r, -beta * p])
     ratio, grown = 2 * q * (beta**2 - 1), -2 * LAM - 2 * q * (beta + 1 / beta)
     return {"flow": (off(flow, stated), off(flow, halved)),
-            "residual": (off(de, -2 * (Ke + LAM * f), 2 * Ke), off(de, -2 * (Ke + LAM * e), 2 * Ke)),
+            "residual": (off(de, -2 * (Ke + LAM * f), Ke), off(de, -2 * (Ke + LAM * e), Ke)),
             "imbalance": (off(decay, -2 * LAM * B, 4 * A * q), off(decay, 0 * B, 4 * A * q)),
             "homogeneous": (off(homogeneous, 2 * f), off(homogeneous, f)),
             "ratio": (off(dbeta, ratio), off(dbeta, ratio - 2 * LAM * beta)),
@@ -248,6 +248,7 @@ def followed(network, h=H, parts=50):
     return np.array(path)
 
 
+# %%
 def imbalance(z):
     return z[..., 0, :] ** 2 - z[..., 1, :] ** 2 - z[..., 2, :] ** 2
 
