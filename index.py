@@ -19,9 +19,11 @@
 # training has: the *imbalance* $\delta = a^2 - \lVert w\rVert^2$ is different now, gradient flow
 # conserves it, and it decides which of several identical neurons learns the feature and which
 # fade away. That is the subject of *Hidden Gauge Controls Feature Specialization in ReLU
-# Networks* ({cite:t}`wang2026gauge`). A second paper switches weight decay on
-# ({cite:t}`xu2026decay`). This book states each of its claims, says why it is true,
-# computes it, and sets what was measured beside what is printed.
+# Networks* ({cite:t}`wang2026gauge`). With weight decay the imbalance fades; a second paper
+# ({cite:t}`xu2026decay`) shows that the neurons then gather in a few directions. This book states
+# each claim of the two, says why it is true, computes it, and sets what was measured beside what
+# is printed. The first paper has chapters 1 to 16; the chapters on the second begin with
+# {numref}`chapter-rapid-fitting` and are not complete.
 #
 # ## The phenomenon
 #
@@ -112,9 +114,9 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 # {ref}`scoreboard <chapter-scoreboard>` shows each row with a link to the code that measured it,
 # and what the book still owes.
 #
-# Two things to know before you trust a count. The text of the first paper that we worked from lacks the
-# statements of its theorems and some displayed equations: those we rebuilt from the proofs, and
-# they are marked as such where they stand and in the ledger. And where a paper does not say how
+# Two things to know before you trust a count. The text of the first paper that we worked from
+# lacks the statements of its theorems and some displayed equations, that of the second its
+# fractions and roots: those we rebuilt from the proofs, and they are marked as such where they stand and in the ledger. And where a paper does not say how
 # a printed number is read off a run, we searched for the definition that gives its digits: that
 # agreement is evidence for the equations, but less than a prediction would be. Such rows say so.
 #

@@ -17,9 +17,9 @@
 #
 # Every claim of the two papers that can be tested, what is printed, what was measured, and a
 # verdict. After this page you know which parts of {cite:t}`wang2026gauge` (chapters 01 to 16) and
-# of {cite:t}`xu2026decay` (from 17 on) this book confirms, to
-# how many digits, where it disagrees, and what it still owes. It runs for a few seconds:
-# nothing is measured here, the rows are those stored in the chapters.
+# of {cite:t}`xu2026decay` (from 17 on) this book confirms, to how many digits, where it disagrees,
+# and what it still owes. It runs for a few seconds: nothing is measured here, the rows are those
+# stored in the chapters.
 #
 # ## How verdicts are given
 #

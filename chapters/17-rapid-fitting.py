@@ -202,14 +202,16 @@ for name in error:
 # %% [markdown]
 # The nulls: the equations of a loss with the factor $\frac12$; no forcing $-2\lambda y$; an
 # imbalance that is conserved; $J\Theta=f$, as for one layer; a decay term in $\dot\beta$; the balanced
-# amplitude law for unbalanced neurons. Each is off by much more than rounding at every epoch but
-# one: the imbalance term of the late network is small, because there is hardly any imbalance left.
+# amplitude law for unbalanced neurons. Each is off by far more than rounding at every epoch, least
+# where the imbalance counts, in the last network, which has hardly any left.
 #
 # ### The imbalance in continuous time, and in steps
 #
 # RK4 with steps of $h=0.02$ follows the flow itself over the first 100 units of time (1000 epochs).
-# Beside it stands the law of gradient descent, in which the mixed terms cancel too, exactly. (A step across a
-# kink of the ReLU errs in the second order, so the flow is asked for $h^2$.)
+# Beside it stands the law of gradient descent, in which the mixed terms cancel too, exactly. A balanced start
+# is followed as well. Its conserved quantity is $B=0$, which is asked for like $B$ of the others, to
+# $10^{-7}$ of the largest square; $\lvert a\rvert-r$ of a small neuron may err by
+# $\sqrt{\lvert B\rvert}$.
 #
 # $$
 # B\leftarrow(1-\eta\lambda)^2B+\eta^2\bigl[(\partial_a\mathcal L)^2-\lVert\partial_v\mathcal
@@ -234,10 +236,7 @@ def rk4(z, h):
     return z + h / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(z + h * k3, data, LAM))
 
 
-H = 0.02
-
-
-def followed(network, h=H, parts=50):
+def followed(network, h=0.02, parts=50):
     """Networks (parts + 1, 3, m) on the gradient flow from t = 0 to 100."""
     path = [network]
     for _ in range(parts):
@@ -268,12 +267,12 @@ scale = (np.abs(a) - r) ** 2 / (fade * np.abs(B[0]))
 phi_of = np.array([float(objective(torch.tensor(z))) for z in flow])
 balance = flow[0] * np.stack([np.ones(M), np.abs(a[0]) / r[0], np.abs(a[0]) / r[0]])
 balanced = followed(balance)
-a_b, r_b, _ = cond.polar(balanced)
-stays = np.abs(np.abs(a_b) - r_b).max() / r_b.max()
-print(f"flow: B e^(2λt) within {H**2:.0e} of B(0): {B_error < H**2}; "
+stays = np.abs(imbalance(balanced)).max() / (balanced[0, 0] ** 2).max()
+FINE = 1e-7
+print(f"flow: B e^(2λt) within {FINE:.0e} of B(0): {B_error < FINE}; "
       f"B itself moves by {B_null:.3f}")
 print(f"largest (|a| − r)²/|B|: {scale.max():.4f} (bound 1)")
-print(f"|a| = r stays to {H**2:.0e}: {stays < H**2}; "
+print(f"B = 0 stays to {FINE:.0e}: {stays < FINE}; "
       f"Φ falls at all times: {(np.diff(phi_of) < 0).all()}")
 loss_of = np.array([np.mean(residual(z) ** 2) for z in flow])
 print(f"the data loss alone falls at all times: {(np.diff(loss_of) < 0).all()}")
@@ -384,14 +383,15 @@ for epoch in SEEN:
     print(f"{epoch:6d} {run.loss[epoch]:12.2e} {test[k]:10.2e} {test_free[k]:13.2e} "
           f"{total(run.at(epoch)):14.3f} {scattered(run.at(epoch)):10d}")
 spread_free = [scattered(free.at(epoch)) for epoch in (447, STEPS)]
-remaining = ((total(run.at(16_000)) - total(last)) / (total(run.at(447)) - total(last)))
+to_lose = total(run.at(447)) - total(last)
+remaining, remaining_half = ((total(run.at(k)) - total(last)) / to_lose for k in (16_000, 8000))
 print(f"sectors without decay: {spread_free[0]} at 447, {spread_free[1]} at the end; "
-      f"live A still to lose at 16 000: {remaining:.1%}")
+      f"live A still to lose: {remaining:.1%} at 16 000, {remaining_half:.1%} at 8000")
 
 # %% [markdown]
-# Criteria, set before the comparison except where the ledger's last remark says so: the test loss
-# is *delayed* if it falls to less than half after the data loss has passed its minimum;
-# epoch 16 000 is *near the plateau* if less than a tenth of the amplitude lost since rapid fitting
+# Our criteria, of which the ledger's last remark says what was known before: the test loss is
+# *delayed* if it falls to less than half after the data loss has passed its minimum, from
+# which it has risen; epoch 16 000 is *near the plateau* if less than a tenth of the amplitude lost since rapid fitting
 # is still to be lost; neurons are *scattered* if they occupy more than half of the 72 sectors, and
 # *grouped* if they occupy at most six (three groups, each of which may lie across a border).
 #
@@ -407,13 +407,15 @@ def fitting(seed):
 
 
 def way(seed):
-    keep = (0, 447, 16_000, 25_000)
-    path = cond.descend(data, cond.initial(seed, M, 0.4), eta=ETA, lam=LAM, steps=STEPS, keep=keep)
-    return test_losses(path.networks[1:])
+    """(4, 2): test loss, and largest distance to the target, at four epochs."""
+    path = cond.descend(data, cond.initial(seed, M, 0.4), eta=ETA, lam=LAM, steps=STEPS,
+                        keep=(447, 16_000, 25_000))
+    gap = np.abs([cond.outputs(z, GRID) - TARGET for z in path.networks])
+    return np.column_stack([np.mean(gap**2, axis=1), gap.max(axis=1)])
 
 
 bottoms = np.array(Parallel()(delayed(fitting)(seed) for seed in range(50)))
-ways = np.array(Parallel()(delayed(way)(seed) for seed in range(10)))
+ways, far = np.moveaxis(Parallel()(delayed(way)(seed) for seed in range(10)), 2, 0)
 low, middle, high = np.percentile(bottoms, [5, 50, 95])
 print(f"epoch of the least data loss, 50 seeds: {bottoms.min()} to {bottoms.max()}, median "
       f"{middle:.0f}, central nine tenths {low:.0f} to {high:.0f}")
@@ -426,6 +428,9 @@ for name, row in (("least", ways.min(axis=0)), ("largest", ways.max(axis=0))):
     print(f"{name:18}" + "".join(f"{x:11.2e}" for x in row))
 farther = int((ways[:, 1] > ways[:, 0]).sum())
 nearer = int((ways[:, 3] < ways[:, :3].min(axis=1)).sum())
+farther_max = int((far[:, 1] > far[:, 0]).sum())
+print(f"epoch 16 000 farther from the target than 447: {farther} of {len(ways)} seeds in the mean "
+      f"square, {farther_max} in the largest distance")
 glue("decay-farther", f"{farther} of {len(ways)}", display=False)
 
 # %% mystnb={"figure": {"caption": "Left: the epoch of the least data loss for 50 seeds; the line marks the paper's 447. Right: test loss of 10 seeds at epochs 447, 16 000, 25 000 and 80 000; seed 0 dark.", "name": "fig-decay-seeds"}, "image": {"alt": "Left: a histogram with most seeds between 400 and 700 and a long tail to the right; the vertical line lies in its bulk, left of the median. Right: ten lines that differ widely at the first epoch, rise to about the same value at the second, and all fall by two decades to one common end."}}
@@ -444,10 +449,8 @@ plt.show()
 # %% [markdown]
 # The paper's epoch lies where many of ours do. But the learned function does not come nearer to the
 # target all the way: in {glue:text}`decay-farther` runs the test loss is *larger* at epoch 16 000
-# than after rapid fitting. Compression smooths the function first and uses up the freedom that the
-# data leave: the penalty wants the interpolant with the least $\sum A$, and the approach to the
-# target is the work of the last stage. All seeds end at the same test loss. What that number is,
-# and why, can be computed without any run.
+# than after rapid fitting. The approach to the target is the work of the last stage, and all seeds
+# end at the same test loss, which {numref}`chapter-exact-limit` computes without any run.
 #
 # ## The residual that decay leaves
 #
@@ -488,9 +491,12 @@ plt.show()
 logs = np.log(spectrum[[at[k] for k in (0, 1000, 8000, 16_000, STEPS)]])
 first_, half, second, rest = np.abs(np.diff(logs, axis=0))
 rates = (half + second) / 15, rest / 64, half / 7, second / 8
-glue("decay-least", f"{spectrum[at[447], 0] / spectrum[at[16_000], 0]:.1f}", display=False)
+next_thousand = np.abs(np.log(spectrum[at[2000]] / spectrum[at[1000]]))
+fallen = spectrum[at[447]] / spectrum[at[16_000]]
+glue("decay-fallen", f"{fallen.min():.1f} to {fallen.max():.1f}", display=False)
 print(f"least eigenvalue over all records, over λ: {spectrum.min() / LAM:.1f}")
 print(f"|change of log| epochs 0–1000: {first_.round(2)}; 1000–16 000: {(half + second).round(2)}")
+print(f"epochs 1000–2000: {next_thousand.round(2)}")
 print(f"rate of epochs 16 000–80 000 over that of 1000–16 000: {(rates[1] / rates[0]).round(3)}")
 print(f"second half of the latter over its first half:     {(rates[3] / rates[2]).round(3)}")
 
@@ -498,9 +504,10 @@ print(f"second half of the latter over its first half:     {(rates[3] / rates[2]
 # A curve is *close* to its reference where the two differ by less than a tenth; this is reached
 # before the data loss is least. An eigenvalue has a *plateau* if its logarithm changes at less than
 # a tenth of its rate in stage II, and changes *comparatively little* in the first 1000 epochs if
-# it does so by less than half of what it does in the following 15 000. The largest
-# eigenvalue falls by $e^{-2\lambda t}$, a fifth, already in the first 1000 epochs: "nearly
-# unchanged" is a matter of the scale on which one looks.
+# it does so by less than half of what it does in the following 15 000. But so it does in *any*
+# thousand of those, and the two small eigenvalues fall faster in the first than in the next:
+# that row is weak. The large ones fall by $e^{-2\lambda t}$, a fifth, already in the first 1000
+# epochs: "nearly unchanged" is a matter of the scale on which one looks.
 
 # %% [markdown]
 # ## The kernel at the start
@@ -534,7 +541,7 @@ print(f"second half of the latter over its first half:     {(rates[3] / rates[2]
 #
 # Below: the Gaussian means against cubature, $K_0/\rho$ against $\bar K$ for widths up to a hundred
 # thousand ($K_0/\rho$ has one law for all $\gamma$), the kernel against the Jacobian of automatic
-# differentiation, and the variance over two thousand draws.
+# differentiation, and the variance over many draws.
 
 # %%
 def mean(function):
@@ -584,14 +591,16 @@ print("|K_0/ρ − K̄|", *(f"{x:9.4f}" for x in distance), f"  exponent {law.sl
 print(f"output weights' part for K̄: {distance_null:.2f}; eigenvalues of K̄: "
       f"{np.linalg.eigvalsh(K_BAR).round(4)}")
 twice = np.linalg.eigvalsh(np.kron(K_BAR[:2, :2], np.ones((2, 2))))[0]
-draws = cond.outputs(np.array([cond.initial(seed, 50, 0.4) for seed in range(2000)]), data.x)
-variance = draws.var(axis=0) / ((1 + data.x**2) * 50 ** (1 - 1.6) / 2)
-print(f"variance of f over its formula: {variance.round(3)}")
+DRAWS, WIDTH = 200_000, 50
+draws = cond.outputs(np.random.default_rng(0).normal(0, WIDTH**-0.4, (DRAWS, 3, WIDTH)), data.x)
+variance = draws.var(axis=0) / ((1 + data.x**2) * WIDTH ** (1 - 1.6) / 2)
+spread = np.sqrt((2 + 15 / WIDTH) / DRAWS)
+print(f"variance of f over its formula: {variance.round(4)}, standard error {spread:.4f}")
 
 # %% [markdown]
-# Independent terms make the distance fall like $m^{-1/2}$. A variance from two thousand draws has
-# a relative error of about $\sqrt{2/2000}\approx0.03$, more with the tails of a product; we ask
-# for $0.15$.
+# Independent terms make the distance fall like $m^{-1/2}$. The summands $a[v\cdot\tilde x]_+$ have
+# the kurtosis $3\cdot\frac32/(\frac12)^2=18$, so a sum of $m$ of them has $3+15/m$, and the variance
+# from $N$ draws a relative error of $\sqrt{(2+15/m)/N}$; we ask for four of these.
 #
 # For $\gamma<\frac12$ the least eigenvalue at the start is of order $\rho$, which grows with the
 # width, while $\lambda$ stays:
@@ -685,9 +694,11 @@ def quantities(m, seed, fraction=2):
 
 # %%
 def drift(path, t, largest):
-    """The bound on the motion of each neuron, and the contacts with activation boundaries."""
-    start = path[0]
-    C = 2 * np.sqrt(np.mean(rows**2) * 2) * largest / 2 + LAM
+    """The bound on the motion of each neuron, and the contacts with activation boundaries.
+
+    |M| <= C_x |e|_n with C_x^2 the mean of |x~|^2, and |eta'| <= (2 |M| + lam) |eta|."""
+    start, n = path[0], len(rows)
+    C = 2 * np.sqrt((rows**2).sum() / n) * largest / np.sqrt(n) + LAM
     size = np.sqrt((start**2).sum(axis=0))
     moved = np.sqrt(((np.array(path) - start) ** 2).sum(axis=1))[1:]
     worst = [(moved / np.expm1(c * t[1:])[:, None] / size).max() for c in (C, C / 10)]
@@ -728,12 +739,13 @@ fig, axes = figures.panels(1, 3, width=9.6, height=3.0)
 pairs = [("ρ sup|ΔK|/ρ /(log m)^(3/2)", None), ("|e + εK̄⁻¹y|/ε", "|e|/ε"),
          ("log m |e − e_qs|/(ε |z_0|)", "the same at T_I/2")]
 titles = ("motion of the kernel", "the limit of e", "tracking")
-for ax, names, title in zip(axes, pairs, titles, strict=True):
+ylabels = ("$\\sup|ΔK|$ over its order", "distance over ε", "distance over its order")
+for ax, names, title, ylabel in zip(axes, pairs, titles, ylabels, strict=True):
     for name, colour, marker in zip(names, (figures.BLUE, figures.ORANGE), "os", strict=True):
         if name:
             ax.plot(np.repeat(WIDTHS, 5), scaled[name].ravel(), marker, color=colour,
                     markersize=4, fillstyle="full" if marker == "o" else "none")
-    figures.finish(ax, "width m", "scaled as in the table", title, "xy", legend=False)
+    figures.finish(ax, "width m", ylabel, title, "xy", legend=False)
 plt.show()
 
 # %%
@@ -750,9 +762,9 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 # %% [markdown]
 # Bounded in probability is a statement about a limit. What four widths can show: a quantity
 # divided by its order does not grow (its largest value at the largest width is not above that at
-# the smallest); a quantity of order $o(\varepsilon)$ falls. The residual
-# reaches its limit as fast as the kernel does, like $m^{-1/2}$. The last statement is another
-# matter: $T_I$ is made so that $e-e_{\rm qs}$ has decayed to $\varepsilon/\log m$ of its start, and
+# the smallest). The residual comes to its limit as $K_0/\rho$ does, like $m^{-1/2}$, which is a
+# tenth for a hundred times the width: we ask that the median falls to less than a fifth. The last
+# statement is another matter: $T_I$ is made so that $e-e_{\rm qs}$ has decayed to $\varepsilon/\log m$ of its start, and
 # that is what it does, seed by seed. So $o(\varepsilon)$ means $1/\log m$ here, and no practical
 # width makes it small; what one sees is that the seeds differ by more than the widths do, and at
 # $T_I/2$ five seeds show no growth either: that row is weak. The proof of (33) and (34) needs
@@ -767,8 +779,8 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 # ```{dropdown} Solution of 1
 # After rapid fitting $e\approx-\lambda(K+\lambda I)^{-1}y$, and the kernel shrinks: with
 # $K\propto e^{-2\lambda t}$ the norm of the residual grows like $e^{2\lambda t}$ until the amplitudes
-# stop to shrink. The least eigenvalue, which counts most, falls by a factor of
-# {glue:text}`decay-least`; the square of that is the order of the rise.
+# stop to shrink. From epoch 447 to 16 000 the four eigenvalues fall by factors of
+# {glue:text}`decay-fallen`; the rise lies between the squares of these.
 # ```
 #
 # **2.** Let $\gamma<\frac14$. Which step of theorem 2 fails, and what would a run show?
@@ -802,10 +814,15 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 #
 # ## The ledger
 #
-# All criteria stand beside their figures. Two were set with first numbers in sight: the scaling by
-# $\log m$ of the tracking error, which a first look at $\lvert e-e_{\rm qs}\rvert/\varepsilon$
-# suggested, and the horizon of the null of the kernel's motion (two powers of $\rho$), because
-# following wide networks to $1/2\lambda$ is dear.
+# Order of events: the losses, amplitudes, sectors, spectrum and tracking error of seed 0, the
+# epochs of the fifty seeds, the test losses of some seeds, and first values of theorem 2's
+# quantities were seen before these criteria were written down. The half, the tenths and the six
+# sectors are round numbers chosen by argument; that scattered means more than half of the sectors,
+# and that the residual is judged at epoch 447, was chosen with the result in sight, as were the
+# scaling of the tracking error by $\log m$ and the fifth for the residual. The balanced start was
+# first judged by $\lvert a\rvert-r$, which RK4 keeps to $6\cdot10^{-7}$ only. The nulls of the kernel's
+# motion (two powers of $\rho$), of the plateau and of the first thousand epochs were replaced:
+# the first was too dear to follow, the others could not have passed.
 
 # %%
 compare = claims.compare
@@ -822,9 +839,9 @@ rows_of = [
     for name, claim in IDENTITIES.items()
 ]
 rows_of += [
-    compare("W-P1-imbalance", f"flow to {H**2:.0e}: {B_error < H**2}, identity to {tiny:.0e}: "
+    compare("W-P1-imbalance", f"flow to {FINE:.0e}: {B_error < FINE}, identity to {tiny:.0e}: "
             f"{error['imbalance'] < tiny}; B itself moves by {B_null:.2f}",
-            holds=B_error < H**2 and error["imbalance"] < tiny, null_holds=B_null < H**2),
+            holds=B_error < FINE and error["imbalance"] < tiny, null_holds=B_null < FINE),
     compare("W-A1-scale", f"largest share of the bound {scale.max():.4f}",
             holds=scale.max() <= 1, null_holds=scale.max() <= 0.5),
     compare("W-A1-dead", f"{dead.sum()} neurons, A to 1e-9 after {STEPS} steps; a live neuron is "
@@ -845,18 +862,18 @@ A_law = -2 * np.abs(a) * r * (LAM + 2 * s * cond.field(e, theta, data.x))
 law_error = off(dA, A_law)
 amplitude_null = found[0]["amplitude"][1]
 rows_of += [
-    compare("W-A2-balanced", f"|a| = r to {H**2:.0e}: {stays < H**2}, A' to {H**2:.0e}: "
-            f"{law_error < H**2}; unbalanced off by {amplitude_null:.2f}",
-            holds=stays < H**2 and law_error < H**2, null_holds=amplitude_null < H**2),
+    compare("W-A2-balanced", f"B = 0 to {FINE:.0e}: {stays < FINE}, A' to {10 * FINE:.0e}: "
+            f"{law_error < 10 * FINE}; unbalanced off by {amplitude_null:.2f}",
+            holds=stays < FINE and law_error < 10 * FINE, null_holds=amplitude_null < FINE),
 ]
 
 # %%
 rows_of += [
     compare("W-S3-kernel", f"to 1e-13: {kernel_error < 1e-13}; null off by {kernel_null:.2f}",
             holds=kernel_error < 1e-13, null_holds=kernel_null < 1e-13),
-    compare("W-B1-variance", f"ratios {variance.min():.3f} to {variance.max():.3f}",
-            holds=np.abs(variance - 1).max() < 0.15,
-            null_holds=np.abs(variance / 2 - 1).max() < 0.15),
+    compare("W-B1-variance", f"ratios {variance.min():.4f} to {variance.max():.3f}, standard error {spread:.4f}",
+            holds=np.abs(variance - 1).max() < 4 * spread,
+            null_holds=np.abs(variance / 2 - 1).max() < 4 * spread),
     compare("W-B1-moments", f"cubature within 1e-3: {moment_error < 1e-3}; null off by "
             f"{abs(product - moment[1]):.2f}", holds=moment_error < 1e-3,
             null_holds=abs(product - moment[1]) < 1e-3),
@@ -937,19 +954,20 @@ rows_of += [
             holds=inside[447], null_holds=inside[223] and inside[894]),
     compare("W-F2-delayed", f"test loss {test[at[447]]:.1e} at 447, {test[-1]:.1e} at the end; "
             f"λ = 0: {test_free[at[447]]:.1e}, {test_free[-1]:.1e}",
-            holds=test[-1] < test[at[447]] / 2 and (run.loss[least:] >= run.loss[least]).all(),
+            holds=test[-1] < test[at[447]] / 2 and run.loss[-1] > run.loss[least],
             null_holds=test_free[-1] < test_free[at[447]] / 2),
 ]
 
 # %%
 rows_of += [
-    compare("W-F2-plateau", f"{remaining:.1%} of the amplitude lost since 447 is still to be lost",
-            holds=remaining < 0.1, null_holds=False),
+    compare("W-F2-plateau", f"{remaining:.1%} of the amplitude lost since 447 is still to be lost, "
+            f"{remaining_half:.1%} at half that epoch",
+            holds=remaining < 0.1, null_holds=remaining_half < 0.1),
     compare("W-F2-function", f"the test loss grows at first in {farther}, is least at the end in "
             f"{nearer} of {len(ways)} seeds", holds=farther == 0 and nearer == len(ways),
             null_holds=test_free[-1] < test_free[at[447]],
-            note="In L2 the function is farther at epoch 16 000 than at 447: compression comes "
-                 "first, and the target appears in stage III."),
+            note="Nearness is read as the mean square over the test points; the largest distance "
+                 f"grows from 447 to 16 000 in {farther_max} seeds. The target appears in stage III."),
     compare("W-F2-scattered", f"sectors: {scattered(run.at(447))} at epoch 447, {scattered(last)} "
             f"at the end; λ = 0: {spread_free[1]}",
             holds=scattered(run.at(447)) > 36 and scattered(last) <= 6,
@@ -967,7 +985,9 @@ rows_of += [
             "in stage II", holds=(rates[1] / rates[0]).max() < 0.1,
             null_holds=(rates[3] / rates[2]).max() < 0.1),
     compare("W-F5-fitting", f"log changes by {first_.min():.2f} to {first_.max():.2f}, then by "
-            f"{(half + second).min():.2f} to {(half + second).max():.2f}",
-            holds=(first_ < (half + second) / 2).all(), null_holds=False),
+            f"{(half + second).min():.2f} to {(half + second).max():.2f}; in epochs 1000 to 2000 by "
+            f"{next_thousand.max():.2f} at most",
+            holds=(first_ < (half + second) / 2).all(),
+            null_holds=(next_thousand < (half + second) / 2).all()),
 ]
 claims.report(rows_of)

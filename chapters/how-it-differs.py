@@ -20,7 +20,7 @@
 # belong to a grid, a tolerance or a stopping rule; or they belong to a random draw. This page
 # collects every place where {cite:t}`wang2026gauge`, in the text that we worked from, leaves such a
 # choice. After it you know what we chose, what each other choice would have given, and which of
-# our verdicts would change.
+# our verdicts would change. Of {cite:t}`xu2026decay` only the first two tables speak so far.
 #
 # The alternatives are computed here, in about 30 seconds; the verdicts are those stored in the
 # chapters. Nothing on this page is reported to the scoreboard.

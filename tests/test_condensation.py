@@ -341,6 +341,29 @@ def test_strong_decay_leaves_nothing():
     assert cond.minimiser(MAIN, 1.999 * largest).c.size > 0
 
 
+def test_the_run_of_seed_0_is_the_one_that_torch_computed():
+    """80 000 updates of torch.optim.SGD (lr 0.1, weight decay 1e-3) in float64, to 1e-6."""
+    kept = [447, 16_000]
+    run = cond.descend(MAIN, cond.initial(0, 200, 0.4), eta=0.1, lam=1e-3, steps=80_000, keep=kept)
+    golden = [0.0102518853993371, 3.1272116694713753e-07, 1.109825465932727e-05,
+              1.2069170231241947e-05]
+    assert np.allclose(run.loss[[0, *kept, 80_000]], golden, rtol=1e-6, atol=0)
+    squares = (run.networks**2).sum(axis=(1, 2))
+    golden = [7.911850317176848, 1.0173328843813203, 0.7950487635358323]
+    assert np.allclose(squares, golden, rtol=1e-6, atol=0)
+    a, r, theta = cond.polar(run.networks[-1])
+    theta, live = theta % (2 * math.pi), cond.features(theta, MAIN.x).any(axis=1)
+    left, right = (live & (a > 0) & ((theta < 3 * math.pi / 2) == x) for x in (True, False))
+    groups = {"left": (left, 46, 0.19864895559471987, 3.4442960687101474),
+              "right": (right, 39, 0.19864753597948234, 5.980479833986769),
+              "negative": (live & (a < 0), 62, 0.0002277434679325569, 1.5739358557186585)}
+    for group, count, total, mean in groups.values():
+        A = np.abs(a[group]) * r[group]
+        assert np.count_nonzero(group) == count
+        assert math.isclose(A.sum(), total, rel_tol=1e-6)
+        assert math.isclose(A @ theta[group] / A.sum(), mean, rel_tol=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_every_seed_descends_to_the_minimum(seed):
     """What a direction with |q| = h lam/2 costs is A lam (1 - h), and A falls like exp(-2 lam
