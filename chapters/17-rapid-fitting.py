@@ -424,14 +424,16 @@ rank = int((bottoms < 447).sum())
 print(f"447 has {rank} of 50 seeds below it; all before epoch 3000: {(bottoms < 3000).all()}")
 inside = {epoch: bool(low <= epoch <= high) for epoch in (447, 447 // 2, 894)}
 print(f"in the central nine tenths: {inside}")
+
+# %%
 print("test loss at epochs    447      16 000     25 000     80 000   (10 seeds: least, largest)")
 for name, row in (("least", ways.min(axis=0)), ("largest", ways.max(axis=0))):
     print(f"{name:18}" + "".join(f"{x:11.2e}" for x in row))
 farther = int((ways[:, 1] > ways[:, 0]).sum())
 nearer = int((ways[:, 3] < ways[:, :3].min(axis=1)).sum())
 farther_max = int((far[:, 1] > far[:, 0]).sum())
-print(f"epoch 16 000 farther from the target than 447: {farther} of {len(ways)} seeds in the mean "
-      f"square, {farther_max} in the largest distance")
+print(f"farther from the target at 16 000 than at 447, of {len(ways)} seeds: mean square "
+      f"{farther}, largest distance {farther_max}")
 glue("decay-farther", f"{farther} of {len(ways)}", display=False)
 
 # %% mystnb={"figure": {"caption": "Left: the epoch of the least data loss for 50 seeds; the line marks the paper's 447. Right: test loss of 10 seeds at epochs 447, 16 000, 25 000 and 80 000; seed 0 dark.", "name": "fig-decay-seeds"}, "image": {"alt": "Left: a histogram with most seeds between 400 and 700 and a long tail to the right; the vertical line lies in its bulk, left of the median. Right: ten lines that differ widely at the first epoch, rise to about the same value at the second, and all fall by two decades to one common end."}}
