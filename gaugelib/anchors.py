@@ -37,7 +37,7 @@ class Plan:
     d, ff, qk : embedding, feed-forward, and query, key and value dimension
     examples, batch, epochs : size of the training set, of a batch, and number of epochs
     warmup : epochs in which the rate rises from ``least`` to ``peak``; then a half cosine back
-    single : whether to compute in float32 instead of float64
+    single : whether to compute in float32, or in float64
     """
 
     d: int = 64
@@ -49,7 +49,7 @@ class Plan:
     warmup: int = 4
     peak: float = 2e-3
     least: float = 2e-4
-    single: bool = False
+    single: bool = True
 
     def __post_init__(self):
         for name in ("d", "ff", "qk", "examples", "batch", "epochs", "warmup"):
@@ -99,7 +99,7 @@ class Plan:
 
 
 FULL = Plan(d=400, ff=1200, qk=64, examples=157_500, batch=4096, epochs=400, warmup=40, peak=5e-4,
-            least=5e-5, single=True)  # the number of examples is not printed: our guess
+            least=5e-5)  # the number of examples is not printed: our guess
 
 
 def target(x, a, b):
