@@ -10,6 +10,8 @@ import pytest
 from dask.distributed import Client, LocalCluster
 from notebook_guards import ROOT
 
+from gaugelib import anchors
+
 MANUAL = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SNIPPET = re.search(r"```python\n(import runpy\n.*?)```", MANUAL, re.DOTALL)[1]
 SCRIPT, SCHEDULER = "full/two-teachers.py", "tcp://scheduler:8786"
@@ -34,6 +36,11 @@ NAMES = {  # what one job of the script is called, where it writes, and a smalle
         "attempt",
         "TARGET",
         {"TUBES": (), "WIDTHS": (), "DS": (), "EDGES": [0.9, 0.9001]},
+    ),
+    "full/transformer.py": (
+        "one_run",
+        "TARGET",
+        {"SEEDS": 1, "PLAN": anchors.Plan(8, 12, 4, examples=40, batch=10, epochs=4, warmup=1)},
     ),
     "full/assignment-threshold.py": ("both", "TARGET", {"PAIRS": ((0, 3),), "SEEDS": 1}),
 }
