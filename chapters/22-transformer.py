@@ -174,6 +174,7 @@ def by_einsum(z, tokens, from_normal=True):
     return H[:, -1] @ z["logits"].T + z["bias"]
 
 
+# %%
 SMALL = anchors.Plan(d=24, ff=48, qk=8, examples=128, batch=64, epochs=5, warmup=1, single=False)
 z = {name: value + 0.1 * rng.standard_normal(value.shape)
      for name, value in anchors.initial(SMALL, rng).items()}
@@ -413,8 +414,8 @@ again = [anchors.follow(PLAN, 0, lam, epochs=1) for lam in DECAYS]
 spot = {name: max(np.abs(run[name] / stored[name][0, k][: len(run[name])] - 1).max()
                   for k, run in enumerate(again))
         for name in ("loss", "norm", "directions", "imbalance")}
-print(f"one epoch of seed 0, recomputed, is the stored one to 1e-3: "
-      f"{ {name: bool(gap < 1e-3) for name, gap in spot.items()} }")
+print(f"an epoch of seed 0 again, equal to 1e-3 in {', '.join(spot)}: "
+      f"{max(spot.values()) < 1e-3}")
 change = np.abs(again[1]["norm"][1] / again[0]["norm"][1] - 1).max()
 print(f"the two decays differ by {change:.3f} after this epoch")
 
@@ -438,7 +439,8 @@ for (layer, k), ax in zip(product(LAYERS, range(2)), axes.flat):
     ax.set_ylim(0, 8)
     figures.finish(ax, "epoch" if layer else "", "" if k else "Frobenius norm",
                    f"layer {layer + 1}, ${MATRICES[k]}$", legend=False)
-axes[0, 0].legend(loc="upper center", ncols=3, fontsize=8, handlelength=2, columnspacing=1)
+axes[0, 0].legend(loc="upper center", ncols=3, fontsize=8, handlelength=2, columnspacing=1,
+                  frameon=False)
 figures.plt.show()
 
 # %%
@@ -522,8 +524,8 @@ figures.plt.show()
 fell = count[:, :, LATE] / count[:, :, EARLY]  # seeds, decays, layers, matrices
 random_rows = PLAN.qk**2 / (PLAN.qk + PLAN.qk * (PLAN.qk - 1) / PLAN.d)
 for layer, k in product(LAYERS, range(2)):
-    print(f"layer {layer + 1} {MATRICES[k]}: N at epoch {LATE} over N at {EARLY}: λ = 0 "
-          f"{span(fell[:, 0, layer, k])}, λ = {LAM} {span(fell[:, 1, layer, k])}; N at the end "
+    print(f"layer {layer + 1} {MATRICES[k]}: N({LATE})/N({EARLY}) λ = 0 "
+          f"{span(fell[:, 0, layer, k])}, λ = {LAM} {span(fell[:, 1, layer, k])}; last N "
           f"{span(count[:, 1, -1, layer, k])}")
 print(f"N at the start {count[:, 0, 0].mean():.2f} on average, {random_rows:.2f} for random rows")
 
@@ -568,9 +570,9 @@ print(f"evenly spread in a plane: {even:.3f}")
 share = stored["imbalance"]  # seeds, decays, epochs, layers, (query and key, value and out)
 halved = share[:, 1, -1] < share[:, 1, 0] / 2
 for layer, k in product(LAYERS, range(2)):
-    print(f"layer {layer + 1} {('W_Q, W_K', 'W_V, W_O')[k]}: share {span(share[:, 1, 0, layer, k])} "
-          f"at the start, {span(share[:, 1, -1, layer, k])} at the end; halved in "
-          f"{halved[:, layer, k].sum()} of {SEEDS}")
+    begin, end = (span(share[:, 1, t, layer, k]) for t in (0, -1))
+    print(f"layer {layer + 1} {('W_Q, W_K', 'W_V, W_O')[k]}: share {begin}, then {end}; halved "
+          f"in {halved[:, layer, k].sum()} of {SEEDS}")
 squares = (norm**2).sum(-1)  # of A and B together
 bound = (share[:, 1, -1, :, 0] / share[:, 1, 0, :, 0] * squares[:, 1, -1] / squares[:, 1, 0]
          / PLAN.qk**0.5)
@@ -640,7 +642,7 @@ glue("contraction", span(left[:, 1]), display=False)
 # %%
 print("                     reduced     printed size")
 for name, value in {
-    "weights": lambda q: sum(x.size for x in anchors.initial(q, np.random.default_rng(0)).values()),
+    "weights": lambda q: sum(x.size for x in anchors.initial(q, rng).values()),
     "updates of a run": lambda q: q.steps * q.epochs,
     "operations an update": lambda q: q.operations,
     "operations, two runs": lambda q: 2 * q.operations * q.steps * q.epochs,

@@ -81,8 +81,8 @@ class Plan:
 
     def dose(self, lam, epochs=None):
         """Sum of rate times lam over all updates of the first ``epochs`` epochs, or of all."""
-        return lam * self.steps * sum(map(self.rate, range(self.epochs if epochs is None
-                                                          else epochs)))
+        epochs = self.epochs if epochs is None else epochs
+        return lam * self.steps * sum(map(self.rate, range(epochs)))
 
     @property
     def operations(self):
@@ -308,14 +308,14 @@ def _attention(parameters, *names):
 
 
 def _maps(parameters):
-    return np.array([[cosines(W) for W in layer] for layer in _attention(parameters, "query",
-                                                                        "key")])
+    return np.array([[cosines(W) for W in layer]
+                     for layer in _attention(parameters, "query", "key")])
 
 
 def _measures(parameters, tests):
     """accuracy (3,), norm (2, 2), directions (2, 2), imbalance (2, 2)."""
     norms = [[np.linalg.norm(W) for W in layer] for layer in _attention(parameters, "query", "key")]
     counts = [[directions(C) for C in layer] for layer in _maps(parameters)]
-    uneven = [[imbalance(Q, K), imbalance(V, O.T)]
-              for Q, K, V, O in _attention(parameters, "query", "key", "value", "out")]
+    uneven = [[imbalance(query, key), imbalance(value, out.T)] for query, key, value, out
+              in _attention(parameters, "query", "key", "value", "out")]
     return [accuracy(parameters, *test) for test in tests], norms, counts, uneven
