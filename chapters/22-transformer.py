@@ -245,8 +245,9 @@ print(f"{idle.size} tokens that never occur shrink by ∏(1 − ηλ) = {factor:
 #
 # The scores contain $A=W_Q$ and $B=W_K$, in the shapes of the paper's section G.4 with one row in
 # $\mathbb R^d$ for each query or key unit, only as the product $A^\top B$. So $(A,B)\mapsto(GA,
-# G^{-\top}B)$ changes nothing, for every invertible $G$: a neuron's rescaling with a matrix in place of a number. It has a conserved
-# quantity, as in {numref}`chapter-gauge`; and the value and output weights have one as well.
+# G^{-\top}B)$ changes nothing, for every invertible $G$: a neuron's rescaling, with a matrix in
+# place of a number. It has a conserved quantity, as in {numref}`chapter-gauge`, and the value and
+# output weights have one as well.
 #
 # ```{prf:proposition} The gauge of an attention head; ours
 # :label: prop-transformer-gauge
@@ -288,7 +289,8 @@ print(f"{idle.size} tokens that never occur shrink by ∏(1 − ηλ) = {factor:
 # So once the gauge has faded, decay on $W_Q$ and $W_K$ is a penalty on the sum of the singular
 # values of what the head uses, as decay on a neuron is one on its amplitude; and that favours few
 # of them. Few singular directions are rows in few directions, up to sign: condensation. That is
-# an argument, not a theorem: AdamW is not a gradient flow, and {eq}`eq-transformer-gauge` is not its law.
+# an argument, not a theorem: AdamW is not a gradient flow, and {eq}`eq-transformer-gauge` is not
+# its law.
 #
 # Four hundred steps of descent on the small network; the prediction follows the recursion of
 # $D$ alone. Rounding of some hundred steps stays below $10^{-12}$ of $D$. The null is the
@@ -404,13 +406,14 @@ print(f"seeds stored: {SEEDS}")
 #
 # ### A part of the file again
 #
-# The first epoch of seed 0, with and without decay. Training is in single precision, which rounds
-# at $6\cdot10^{-8}$; the updates of an epoch multiply that, and other processors add in another
-# order, so we ask for $10^{-3}$. Later epochs cannot be asked for digits on another machine, and
-# what follows speaks of all seeds.
+# The first epoch of seed 0, with and without decay. The stored runs are in single precision, which
+# rounds at $6\cdot10^{-8}$; the updates of an epoch multiply that. Here the epoch is computed in
+# double precision, so that no rounding is shared, and asked for $10^{-3}$. Later epochs cannot be
+# asked for digits on another machine, and what follows speaks of all seeds.
 
 # %%
-again = [anchors.follow(PLAN, 0, lam, epochs=1) for lam in DECAYS]
+double = replace(PLAN, single=False)
+again = [anchors.follow(double, 0, lam, epochs=1) for lam in DECAYS]
 spot = {name: max(np.abs(run[name] / stored[name][0, k][: len(run[name])] - 1).max()
                   for k, run in enumerate(again))
         for name in ("loss", "norm", "directions", "imbalance")}
@@ -571,8 +574,9 @@ share = stored["imbalance"]  # seeds, decays, epochs, layers, (query and key, va
 halved = share[:, 1, -1] < share[:, 1, 0] / 2
 for layer, k in product(LAYERS, range(2)):
     begin, end = (span(share[:, 1, t, layer, k]) for t in (0, -1))
-    print(f"layer {layer + 1} {('W_Q, W_K', 'W_V, W_O')[k]}: share {begin}, then {end}; halved "
-          f"in {halved[:, layer, k].sum()} of {SEEDS}")
+    name = ("W_Q, W_K", "W_V, W_O")[k]
+    print(f"layer {layer + 1} {name}: share {begin}, then {end}; halved in "
+          f" {halved[:, layer, k].sum()} of {SEEDS}")
 squares = (norm**2).sum(-1)  # of A and B together
 bound = (share[:, 1, -1, :, 0] / share[:, 1, 0, :, 0] * squares[:, 1, -1] / squares[:, 1, 0]
          / PLAN.qk**0.5)
@@ -582,15 +586,15 @@ print(f"descent with this dose leaves {law:.4f} of D; AdamW at least {span(bound
 print(f"descent of the small network leaves {span(np.array(kept) / fade)} of what its law leaves")
 
 # %% [markdown]
-# So the rows of the Transformer condense although its gauge does not fade as under descent, and
-# the lemma is a motive and not the mechanism. AdamW divides each gradient by its own size, and
+# So the rows condense although the gauge does not fade as under descent, and the lemma can be a
+# part of the reason at most. AdamW divides each gradient by its own size, and
 # the terms of first order no longer cancel.
 #
 # ### Figure 1(c): the held-out pairs
 #
 # The accuracy is that on 1000 sequences of each held-out pair, and on 2000 of the others, with
-# keys of the test; a binomial standard error is at most $\frac12/\sqrt{2000}$, about a hundredth. All runs
-# get the seen pairs right; the question is what they make of compositions they never saw.
+# keys of the test; a binomial standard error is at most $\frac12/\sqrt{2000}$, about a hundredth.
+# All runs get the seen pairs right nearly always; the question is what they make of compositions they never saw.
 
 # %% mystnb={"figure": {"caption": "Left: accuracy on the held-out pairs together; lines are medians over eight seeds, shaded from the least to the largest. Right: the last epoch by seed; without decay (circles) and with $\\lambda=0.8$ (squares).", "name": "fig-transformer-held-out"}, "image": {"alt": "Left, two bands that rise and overlap at first; the one with decay ends higher. Right, eight pairs of markers joined by vertical lines; every square stands above its circle, by very different lengths."}}
 fig, (ax, pairs) = figures.panels(1, 2, width=7.2, height=2.9, sharey=True)
@@ -684,10 +688,10 @@ for name, value in {
 # ## The ledger
 #
 # Order of events: the criteria for norms, rows, held-out pairs and the fading of the gauge were
-# written down after a trial of one epoch of another seed and before the file was read. That we knew from the start
-# that such runs show contraction and alignment, and that the gain varies between seeds, is why the rule
-# for the gain has three outcomes. The expectation that the gauge fades failed and is
-# told as such. The findings on AdamW, on the two layers and on the spread of the gain were
+# written down after a trial of one epoch of another seed and before the file was read. We knew
+# from earlier work that such runs show contraction and alignment, and that the gain varies between
+# seeds; hence the three outcomes of the rule for the gain. The expectation that the gauge fades
+# failed and is told as such. The findings on AdamW, on the two layers and on the spread of the gain were
 # seen first, and their limits are round numbers chosen with the result in sight.
 
 # %%
@@ -739,7 +743,7 @@ rule = {"holds": enough.all()} if enough.all() or not enough.any() else {"verdic
 rows += [
     compare("W-F1-heldout", f"gain of a tenth or more in {enough.sum()} of {SEEDS} seeds, positive "
             f"in {(gain > 0).sum()}; {span(gain)}", **rule,
-            note=f"The paper shows one pair of runs; the gain of a reduced run depends on the seed, "
+            note=f"The paper shows one pair of runs; a reduced run gains by its seed, "
                  f"from {gain.min():.2f} to {gain.max():.2f}."),
 ]
 
