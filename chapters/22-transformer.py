@@ -694,7 +694,8 @@ for name, value in {
 # from earlier work that such runs show contraction and alignment, and that the gain varies between
 # seeds; hence the three outcomes of the rule for the gain. The expectation that the gauge fades
 # failed and is told as such. The findings on AdamW, on the two layers and on the spread of the gain were
-# seen first, and their limits are round numbers chosen with the result in sight.
+# seen first; their limits, round numbers, and the null of the last were chosen with the result in
+# sight.
 
 # %%
 compare = claims.compare
