@@ -158,6 +158,66 @@ def _updates(data, theta, eta, lam, steps):
         theta -= change
 
 
+def velocity(data, network, lam):
+    """-grad Phi, the velocity of the gradient flow: network (3, m), lam in [0, inf) -> (3, m).
+
+        a' = -2 v.M - lam a,   v' = -2 a M - lam v,   M = (1/n) sum_i e_i x~_i 1{v.x~_i > 0}  (24)
+    """
+    instance("data", data, Data)
+    return _velocity(data.rows, data.y, _one_network(network), _decay(lam))
+
+
+def _velocity(rows, y, network, lam):
+    z = rows @ network[1:]
+    active = z > 0
+    e = np.where(active, z, 0) @ network[0] - y
+    M = rows.T @ (e[:, None] * active) / y.size
+    return -2 * np.vstack([(network[1:] * M).sum(axis=0), network[0] * M]) - lam * network
+
+
+def follow(data, network, lam, *, h, steps, every=1, targets=None):
+    """The gradient flow by RK4: networks (1 + steps/every, 3, m) at the times 0, every h, ...
+
+    Parameters
+    ----------
+    network : (3, m); lam : in [0, inf)
+    h : step, not 0; a negative one follows the flow backwards
+    steps : >= 1; every : divides it
+    targets : t -> (n,), in place of data.y where the targets move
+
+    A step across a kink errs in the second order in h.  Raises SolverError if a number is not
+    finite.
+    """
+    instance("data", data, Data)
+    h, lam, z = float(finite("h", h)), _decay(lam), _one_network(network)
+    steps, every = whole("steps", steps, 1), whole("every", every, 1)
+    if h == 0 or steps % every:
+        raise ValueError(f"h must not be 0 and every divide steps={steps}, got {h!r}, {every!r}")
+    rows, path = data.rows, [z]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for n in range(1, steps + 1):
+            t = (n - 1) * h
+            y = [data.y] * 3 if targets is None else [targets(t + s * h) for s in (0, 0.5, 1)]
+            k1 = _velocity(rows, y[0], z, lam)
+            k2 = _velocity(rows, y[1], z + h / 2 * k1, lam)
+            k3 = _velocity(rows, y[1], z + h / 2 * k2, lam)
+            z = z + h / 6 * (k1 + 2 * k2 + 2 * k3 + _velocity(rows, y[2], z + h * k3, lam))
+            if n % every == 0:
+                path.append(z)
+    path = np.array(path)
+    if not np.isfinite(path).all():
+        first = every * np.argmax(~np.isfinite(path).all(axis=(1, 2)))
+        raise SolverError(f"follow: network not finite at step {first} with h = {h:g}")
+    return path
+
+
+def _decay(lam):
+    lam = float(finite("lam", lam))
+    if lam < 0:
+        raise ValueError(f"lam must be in [0, inf), got {lam!r}")
+    return lam
+
+
 def outputs(network, x):
     """f(x) = sum_k a_k ReLU(w_k x + b_k) (1): network (..., 3, m), x (n,) -> (..., n)."""
     a, w, b = np.moveaxis(_network(network), -2, 0)

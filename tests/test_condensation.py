@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 from sklearn.linear_model import LassoLars
 
 from gaugelib import condensation as cond
@@ -83,6 +84,40 @@ def test_descent_is_euler_on_the_flow_of_the_main_paper_with_twice_the_step():
     run = cond.descend(MAIN, start, eta=0.1, lam=0.01, steps=50)
     a, w, b = run.networks[-1]
     assert np.allclose(y, np.concatenate([a, np.column_stack([w, b]).ravel()]), atol=1e-13)
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_the_velocity_is_minus_the_gradient_that_autograd_finds(seed):
+    data, network = random_case(seed)
+    _, gradient = autograd(data, network, 0.3)
+    gap = cond.velocity(data, network, 0.3) + gradient
+    assert np.abs(gap).max() < 1e-13 * (1 + np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("targets", [None, lambda t: MAIN.y * (1 + math.sin(3 * t))])
+def test_the_flow_is_that_of_another_solver_and_of_fourth_order(targets):
+    """Three neurons that stay in their cells, so that nothing but RK4 errs."""
+    start = np.array([[0.7, -0.4, 0.5], [0.9, -1.1, 0.1], [0.2, 0.5, 1.2]])
+
+    def rate(t, z):
+        data = MAIN if targets is None else cond.Data(MAIN.x, targets(t))
+        return cond.velocity(data, z.reshape(3, 3), 0.2).ravel()
+
+    times = [0, 0.5, 1]
+    exact = solve_ivp(rate, (0, 1), start.ravel(), "DOP853", times, rtol=1e-13, atol=1e-14)
+    exact = exact.y.T.reshape(3, 3, 3)
+    masks = [MAIN.rows @ z[1:] > 0 for z in exact]
+    assert (masks[0] == masks).all()
+    errors = []
+    for steps in (20, 40):
+        path = cond.follow(MAIN, start, 0.2, h=1 / steps, steps=steps, every=steps // 2,
+                           targets=targets)
+        assert path.shape == exact.shape and (path[0] == start).all()
+        errors.append(np.abs(path - exact).max())
+    assert errors[1] < 1e-6 and 3.5 < math.log2(errors[0] / errors[1]) < 4.5
+    back = cond.follow(MAIN, path[-1], 0.2, h=-1 / 40, steps=40)[-1]
+    assert targets or np.abs(back - start).max() < 1e-6
 
 
 def test_kept_networks_are_those_before_their_updates():
@@ -399,6 +434,14 @@ def test_every_seed_descends_to_the_minimum(seed):
             r"keep must be whole numbers in 0..5, got \[6\]",
         ),
         (lambda: cond.descend(MAIN, np.ones((2, 3, 5)), eta=0.1, lam=0, steps=1), r"be \(3, m\)"),
+        (lambda: cond.velocity(MAIN, np.ones((3, 5)), -1), r"lam must be in \[0, inf\), got -1"),
+        (lambda: cond.velocity(MAIN, np.ones((2, 3, 5)), 0), r"network must be \(3, m\)"),
+        (lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=0, steps=4), "h must not be 0"),
+        (
+            lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=1, steps=4, every=3),
+            "every divide steps=4, got 1.0, 3",
+        ),
+        (lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=1, steps=0), "steps must be a whole"),
         (lambda: cond.tangent_kernel(np.ones((2, 3, 5)), MAIN.x), r"network must be \(3, m\)"),
         (lambda: cond.field([1.0], [0.0], MAIN.x), r"e must be \(4,\) like x, got shape \(1,\)"),
         (lambda: cond.Cells.of(MAIN.x).moments(np.ones(3)), r"e must be \(4,\) like x"),
@@ -413,6 +456,11 @@ def test_every_seed_descends_to_the_minimum(seed):
 def test_bad_arguments_are_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_flow_that_leaves_the_floats_is_reported():
+    with pytest.raises(SolverError, match="not finite at step 2 with h = -1"):
+        cond.follow(MAIN, 1e60 * np.ones((3, 2)), 0, h=-1, steps=4, every=2)
 
 
 def test_a_loss_that_leaves_the_floats_is_reported():
