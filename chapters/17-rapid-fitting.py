@@ -220,31 +220,12 @@ for name in error:
 # $$ (eq-decay-discrete)
 
 # %%
-def velocity(z, data, lam):
-    """-grad Phi (24): z (3, m) -> (3, m)."""
-    pre = data.rows @ z[1:]
-    active = pre > 0
-    e = np.where(active, pre, 0) @ z[0] - data.y
-    moment = data.rows.T @ (e[:, None] * active) / data.x.size
-    return -np.vstack([2 * (z[1:] * moment).sum(axis=0), 2 * z[0] * moment]) - lam * z
-
-
-def rk4(z, h):
-    """One step of the gradient flow."""
-    k1 = velocity(z, data, LAM)
-    k2 = velocity(z + h / 2 * k1, data, LAM)
-    k3 = velocity(z + h / 2 * k2, data, LAM)
-    return z + h / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(z + h * k3, data, LAM))
-
-
 def followed(network, h=0.02, parts=50):
     """Networks (parts + 1, 3, m) on the gradient flow from t = 0 to 100."""
     path = [network]
     for part in range(parts):
-        z, step = path[-1], h / 8 if part < parts / 10 else h
-        for _ in range(round(100 / parts / step)):
-            z = rk4(z, step)
-        path.append(z)
+        step = h / 8 if part < parts / 10 else h
+        path.append(cond.follow(data, path[-1], LAM, h=step, steps=round(100 / parts / step))[-1])
     return np.array(path)
 
 
@@ -253,7 +234,7 @@ def imbalance(z):
     return z[..., 0, :] ** 2 - z[..., 1, :] ** 2 - z[..., 2, :] ** 2
 
 
-agree = max(off(velocity(run.at(k), data, LAM), moving(run.at(k))[0]) for k in SEEN)
+agree = max(off(cond.velocity(data, run.at(k), LAM), moving(run.at(k))[0]) for k in SEEN)
 print(f"numpy's velocity is torch's to 1e-13: {agree < 1e-13}")
 
 # %%
@@ -283,7 +264,7 @@ def one_step(epoch):
     """Relative error of the discrete law over one update, and of the same law without η²."""
     z = run.at(epoch)
     after = cond.descend(data, z, eta=ETA, lam=LAM, steps=1).networks[-1]
-    g = -velocity(z, data, 0.0)
+    g = -cond.velocity(data, z, 0.0)
     shrunk = (1 - ETA * LAM) ** 2 * imbalance(z)
     size = (z**2).max()
     step = ETA**2 * imbalance(g)
@@ -660,11 +641,7 @@ def fitted(m, seed, fraction=2, parts=32):
     spectrum = np.linalg.eigvalsh(cond.tangent_kernel(z, data.x))
     T = np.log(np.log(m) * RHO(m) / LAM) / (2 * (spectrum[0] + LAM))
     steps = int(np.ceil(T / parts * 2 * spectrum[-1] * fraction))
-    path = [z]
-    for _ in range(parts):
-        for _ in range(steps):
-            z = rk4(z, T / parts / steps)
-        path.append(z)
+    path = cond.follow(data, z, LAM, h=T / parts / steps, steps=parts * steps, every=steps)
     return path, T, spectrum
 
 

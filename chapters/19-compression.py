@@ -372,22 +372,6 @@ print(f"q'' = −q to 1e-10: {bent < 1e-10}; across a boundary off by {bent_null
 
 
 # %%
-def velocity(z, lam, y=Y):
-    """-grad Phi (24): z (3, m) -> (3, m)."""
-    pre = DATA.rows @ z[1:]
-    active = pre > 0
-    e = np.where(active, pre, 0) @ z[0] - y
-    moment = DATA.rows.T @ (e[:, None] * active) / N
-    return -np.vstack([2 * (z[1:] * moment).sum(axis=0), 2 * z[0] * moment]) - lam * z
-
-
-def rk4(z, h, lam=LAM):
-    k1 = velocity(z, lam)
-    k2 = velocity(z + h / 2 * k1, lam)
-    k3 = velocity(z + h / 2 * k2, lam)
-    return z + h / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(z + h * k3, lam))
-
-
 def turn(angle):
     return np.angle(np.exp(1j * angle))
 
@@ -398,7 +382,7 @@ def offsets(network, h=1e-3):
     a, r, theta = cond.polar(network)
     e, K = residual(network), cond.tangent_kernel(network, X)
     de = -2 * (K @ e + LAM * (e + Y))
-    later, sooner = rk4(network, h), rk4(network, -h)
+    later, sooner = (cond.follow(DATA, network, LAM, h=s * h, steps=1)[-1] for s in (1, -1))
     ends = [CELLS.extrema(residual(z)) for z in (network, later, sooner)]
     sides = []
     for star, value in zip(ends[0].theta[ends[0].smooth], ends[0].value[ends[0].smooth],
@@ -537,7 +521,7 @@ for epoch in (FITTED, 2000, 5000, COMPRESSED, EPOCHS):
     mask_error = max(mask_error, largest_off(S, one + both))
     mask_null = min(mask_null, largest_off(S, one))
     K, E = parts(z)
-    along = torch.func.jvp(kernels, (torch.tensor(z),), (torch.tensor(velocity(z, LAM)),))
+    along = torch.func.jvp(kernels, (torch.tensor(z),), (torch.tensor(cond.velocity(DATA, z, LAM)),))
     sum_error = max(sum_error, largest_off(cond.tangent_kernel(z, X), K.sum(axis=0)))
     rate_error = max(rate_error, largest_off(along[1].numpy(), -2 * LAM * K + E))
     rate_null = min(rate_null, largest_off(along[1].numpy(), -2 * LAM * K))
@@ -586,7 +570,11 @@ def follow(kappa, method="Radau", points=101):
     z = build(kappa)
     T = np.log(kappa * np.log(WIDTH) / BUILT) / (2 * (kappa + BUILT))
     times = T + np.linspace(0, SPAN / BUILT, points)
-    flow = solve_ivp(lambda _, v: velocity(v.reshape(3, -1), BUILT).ravel(), (0, times[-1]),
+
+    def rate(_, v):
+        return cond.velocity(DATA, v.reshape(3, -1), BUILT).ravel()
+
+    flow = solve_ivp(rate, (0, times[-1]),
                      z.ravel(), method=method, rtol=1e-13, atol=1e-16 * np.abs(z).max(),
                      t_eval=times)
     return flow.y.T.reshape(points, 3, WIDTH)
@@ -1253,9 +1241,9 @@ print("first epoch off by a tenth: " + "; ".join(", ".join(map(str, row)) for ro
 #
 # ## The ledger
 #
-# Order of events: the mismatch, the kernel, the masks and the extrema of seed 0 at some epochs were seen in a
-# first look, after the criteria of figures 3, 4 and 5 had been argued, and before they were written down; the tenth
-# is that of {numref}`chapter-rapid-fitting`. Of the built networks several kinds were tried before
+# Order of events: the mismatch, the kernel, the masks and the extrema of seed 0 at some epochs were
+# seen in a first look, after the criteria of figures 3, 4 and 5 had been argued, and before they
+# were written down; the tenth is that of {numref}`chapter-rapid-fitting`. Of the built networks several kinds were tried before
 # this one. Five things were changed after a failure, each where it stands above: the time step of
 # the offsets, the threshold of the grid's differences, the solvers' tolerances, the sizes on which
 # the lag is measured, and the first record for the places of the extrema. The nulls of (15) and
@@ -1263,7 +1251,9 @@ print("first epoch off by a tenth: " + "; ".join(", ".join(map(str, row)) for ro
 # order one, so they are now the bound without its lag, and a field that stands still. That $4n-3$
 # is reached, the bursts and the sharpness of (36) were seen first and stated then; the limits of
 # `B19-hypotheses` (100 for $B$, a quarter for $\varepsilon$) and the size of a sudden rise are round
-# numbers chosen with the result in sight. Two rows differ by cut-offs of our own, which we have not moved.
+# numbers chosen with the result in sight. Two statements fail by cut-offs of our own, for "small"
+# and for "early", which are not printed. We have not moved them, and the rows are open: what is
+# printed cannot decide.
 
 # %%
 compare = claims.compare
@@ -1360,9 +1350,9 @@ rows += [
     compare("W-F3-inset", f"largest after fitting {', '.join(f'{m.max():.3f}' for m in mismatch)}; "
             f"above a tenth in {sum((m >= 0.1).sum() for m in mismatch)} of "
             f"{sum(m.size for m in mismatch)} records; {early_mismatch:.0f} before epoch 100",
-            holds=max(m.max() for m in mismatch) < 0.1, null_holds=early_mismatch < 0.1,
-            note="Short bursts pass our tenth, each when a neuron changes an activity; between "
-                 "them the mismatch is a few hundredths and less."),
+            verdict="open",
+            note="No limit is printed for small. Short bursts pass our tenth, each when a neuron "
+                 "changes an activity; between them the mismatch is a few hundredths and less."),
 ]
 
 # %%
@@ -1384,10 +1374,10 @@ rows += [
     compare("W-E-early", f"until e^(−2λτ) = ½, within {max(v[:2].max() for v in within[3913]):.3f} "
             f"(two large), {max(v[2:].max() for v in within[3913]):.3f} (two small); within "
             f"{max(v.max() for v in within[1000]):.3f} until epoch 1000",
-            holds=max(v.max() for v in within[3913]) < 0.1,
-            null_holds=max(v.max() for v in within[COMPRESSED]) < 0.1,
-            note="Our cut-off: the paper does not say how long early is. The small eigenvalues "
-                 "leave the law first, where neurons change activities."),
+            verdict="open",
+            note="The paper does not say how long early is. With our cut-off, one half, it fails "
+                 "for the small eigenvalues, which leave the law first, where neurons change "
+                 "activities; over the 1,000 epochs of figure 5(b) it holds."),
 ]
 
 # %%

@@ -305,27 +305,11 @@ def balanced(network):
     return np.array([np.sign(a) * root, root * np.cos(theta), root * np.sin(theta)])
 
 
-def velocity(z, y):
-    """−∇Φ (24): z (3, m) -> (3, m)."""
-    pre = ROWS @ z[1:]
-    active = pre > 0
-    e = np.where(active, pre, 0) @ z[0] - y
-    moment = ROWS.T @ (e[:, None] * active) / X.size
-    return -np.vstack([2 * (z[1:] * moment).sum(axis=0), 2 * z[0] * moment]) - LAM * z
-
-
-def flow(z, first, last, *, every, h=0.5, targets=lambda t: Y):
+def flow(z, first, last, *, every, h=0.5, targets=None):
     """(epochs, networks) of the gradient flow by RK4 between two epochs; targets(t - T)."""
-    epochs, path, t = np.arange(first, last + 1, every), [z], 0.0
-    for _ in epochs[1:]:
-        for _ in range(round(every * ETA / h)):
-            y, mid, new = targets(t), targets(t + h / 2), targets(t + h)
-            k1 = velocity(z, y)
-            k2 = velocity(z + h / 2 * k1, mid)
-            k3 = velocity(z + h / 2 * k2, mid)
-            z, t = z + h / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(z + h * k3, new)), t + h
-        path.append(z)
-    return epochs, np.array(path)
+    epochs, each = np.arange(first, last + 1, every), round(every * ETA / h)
+    return epochs, cond.follow(DATA, z, LAM, h=h, steps=each * (epochs.size - 1), every=each,
+                               targets=targets)
 
 
 # %%
