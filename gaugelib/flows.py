@@ -7,18 +7,19 @@ Every flow runs in fast time tau = D t and reports the same (q, s, delta, loss):
 * :func:`population`  original parameters (a, w) of all students, any d and teacher (1)-(2)
 * :func:`empirical`   the same on N samples instead of Gaussian inputs            (D.3)
 
+:func:`weight_decay` adds to any of them, except the limit, a penalty on the parameters.
 A new description is one more right-hand side returned as a :class:`Flow`.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import mul
+from operator import mul, sub
 
 import numpy as np
 
 from gaugelib import gauge, kernel
-from gaugelib.checks import finite, instance, representable, vectors
+from gaugelib.checks import finite, instance, representable, scalar_in, vectors
 from gaugelib.problem import Problem, Teacher
 from gaugelib.samples import FEW, Samples
 
@@ -42,6 +43,8 @@ class Flow:
         coefficient change (0) and direction change (1) of each student (5)
     jacobian : (tau, y) -> (k, k), where known in closed form
     units : (k,) or one, what absolute tolerances of the coordinates are multiples of
+    decayed : (flow, lam) -> the same flow under weight decay, where there is one; it is called
+        by :func:`weight_decay`
     """
 
     problem: Problem
@@ -53,6 +56,7 @@ class Flow:
     rates: Callable
     jacobian: Callable | None = None
     units: np.ndarray | float = 1.0
+    decayed: Callable | None = None
 
     def starting(self, state):
         """The same flow from another state, of the same shape."""
@@ -69,25 +73,28 @@ def _g_omega(alpha):
 
 
 def _exact(delta, D):
-    """q -> (mu/D, chi/D) at finite D, in plain floats; see :func:`gauge.mu`, :func:`gauge.chi`."""
+    """(q, fade) -> (mu/D, chi/D) at the imbalance fade * delta, in plain floats.
 
-    def positive(q):
-        mu = math.hypot(delta, 2 * q)
-        return mu / D, (mu + delta) / (2 * q * D)
+    See :func:`gauge.mu`, :func:`gauge.chi`; fade is 1 without weight decay.
+    """
 
-    def negative(q):
-        mu = math.hypot(delta, 2 * q)
-        return mu / D, 2 * q / ((mu - delta) * D)
+    def positive(q, fade=1.0):
+        mu = math.hypot(fade * delta, 2 * q)
+        return mu / D, (mu + fade * delta) / (2 * q * D)
+
+    def negative(q, fade=1.0):
+        mu = math.hypot(fade * delta, 2 * q)
+        return mu / D, 2 * q / ((mu - fade * delta) * D)
 
     return positive if delta >= 0 else negative
 
 
-def _fast(q):
+def _fast(q, fade=1.0):
     """(mu/D, chi/D) as delta = +D -> infinity."""
     return 1.0, 1 / q
 
 
-def _frozen(q):
+def _frozen(q, fade=1.0):
     """(mu/D, chi/D) as delta = -D -> infinity, in fast time."""
     return 1.0, 0.0
 
@@ -157,15 +164,83 @@ def _constant_delta(problem, n):
     return np.tile(problem.students.delta, (n, 1))
 
 
+# --- weight decay -----------------------------------------------------------------------------
+
+
+def weight_decay(flow, lam):
+    """Gradient flow of L + (lam/2) sum_i (a_i^2 + |w_i|^2), described as ``flow`` is (A.2).
+
+    Per unit of t the decay adds -lam a_i and -lam w_i, hence
+
+        q_i' = -mu_i B_i - 2 lam q_i,   s_i' as before,   delta_i' = -2 lam delta_i:
+
+    the imbalances fade as delta_i(0) exp(-2 lam t), t = tau/D.  In original parameters the state
+    stays (a, w); a reduced state gets the coordinate "log fade" = -2 lam t, and mu, chi are taken
+    at the faded imbalances.  ``loss`` is still L alone.  The dissipation (5) has no term for the
+    decay, so ``rates`` raises.  lam > 0; a limit D -> infinity has no finite imbalance that could
+    fade and raises.
+    """
+    lam = scalar_in("lam", lam, 0, np.inf)
+    if instance("flow", flow, Flow).decayed is None:
+        raise ValueError(f"flow must have finite imbalances that can fade, got {flow.label!r}")
+    return flow.decayed(flow, lam)
+
+
+def _no_rates(y):
+    raise ValueError("rates must be taken without weight decay: (5) has no term for it")
+
+
+def _shrinking(flow, lam):
+    """In original parameters: y' = rhs - (lam/D) y."""
+    c, k = lam / flow.problem.D, flow.state0.size
+
+    def jacobian(tau, y):
+        return flow.jacobian(tau, y) - c * np.eye(k)
+
+    return replace(
+        flow,
+        label=f"{flow.label}, weight decay",
+        rhs=lambda tau, y: np.asarray(flow.rhs(tau, y)) - c * y,
+        rates=_no_rates,
+        jacobian=None if flow.jacobian is None else jacobian,
+    )
+
+
+def _fading(flow, lam):
+    """In reduced coordinates: coefficients shrink by 2 lam, and so do all imbalances."""
+    c, k = lam / flow.problem.D, flow.state0.size
+    shrinks = [2 * c * (name in ("q", "P")) for name in flow.names]
+
+    def rhs(tau, y):
+        rates = flow.rhs(tau, y[:k], math.exp(y[k]))
+        shrunk = (x * rate for x, rate in zip(y.tolist(), shrinks))
+        return *map(sub, rates, shrunk), -2 * c
+
+    def read(y):
+        q, s, delta, loss = flow.read(y[:, :k])
+        return q, s, delta * np.exp(y[:, k:]), loss
+
+    return replace(
+        flow,
+        label=f"{flow.label}, weight decay",
+        names=(*flow.names, "log fade"),
+        state0=np.append(flow.state0, 0.0),
+        rhs=rhs,
+        read=read,
+        rates=_no_rates,
+        decayed=None,
+    )
+
+
 # --- all students equal: state (q, alpha) -----------------------------------------------------
 
 
 def _shared(problem, label, mobilities):
     m, b = problem.m, float(problem.teacher.b[0])
 
-    def rhs(tau, y):
+    def rhs(tau, y, fade=1.0):
         q, alpha = float(y[0]), float(y[1])
-        coefficient, direction = mobilities(q)
+        coefficient, direction = mobilities(q, fade)
         g, omega = _g_omega(alpha)
         return -coefficient * (m * q / 2 - b * g), -direction * b * omega
 
@@ -184,6 +259,7 @@ def _shared(problem, label, mobilities):
         rhs=rhs,
         read=lambda y: _read_shared(problem, *y.T),
         rates=rates,
+        decayed=_fading if label == "reduced" else None,
     )
 
 
@@ -249,10 +325,10 @@ def _selection(problem, label, mobilities_k, mobilities_j):
     if np.any(s[k] != s[j]):
         raise ValueError("students must start in one direction in the reduced flow; use population")
 
-    def rhs(tau, y):
+    def rhs(tau, y, fade=1.0):
         q, P, theta, psi = y.tolist()
-        mu_k, chi_k = mobilities_k(q)
-        mu_j, chi_j = mobilities_j(P / M)
+        mu_k, chi_k = mobilities_k(q, fade)
+        mu_j, chi_j = mobilities_j(P / M, fade)
         g, omega = _g_omega(psi - theta)
         g_theta, omega_theta = _g_omega(theta)
         g_psi, omega_psi = _g_omega(psi)
@@ -283,6 +359,7 @@ def _selection(problem, label, mobilities_k, mobilities_j):
         rhs=rhs,
         read=lambda y: _read_selection(problem, k, *y.T),
         rates=rates,
+        decayed=_fading if label == "reduced" else None,
     )
 
 
@@ -441,6 +518,7 @@ def _original(problem, label, classes, force, losses):
         read=read,
         rates=rates,
         units=_units(problem, first, d),
+        decayed=_shrinking,
     )
 
 
