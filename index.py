@@ -22,8 +22,9 @@
 # Networks* ({cite:t}`wang2026gauge`). With weight decay the imbalance fades; a second paper
 # ({cite:t}`xu2026decay`) shows that the neurons then gather in a few directions. This book states
 # each claim of the two, says why it is true, computes it, and sets what was measured beside what
-# is printed. The first paper has chapters 1 to 16; the chapters on the second begin with
-# {numref}`chapter-rapid-fitting` and are not complete.
+# is printed. The first paper has chapters 1 to 16, the second one those from
+# {numref}`chapter-rapid-fitting` to {numref}`chapter-transformer`; in
+# {numref}`chapter-forgotten` the two meet.
 #
 # ## The phenomenon
 #
@@ -108,17 +109,17 @@ for name, number in {"all": len(paper), "reported": reported, "passing": passing
 # Every claim that can be tested stands in a ledger before it is measured: its printed digits, for
 # some a tolerance with a reason, and for most a *null*, the value that anyone would have guessed
 # or a case in which the statement should fail. What a property has to meet is argued in its
-# chapter. Of {glue:text}`index-all` claims the chapters written so far judge
-# {glue:text}`index-reported`, and {glue:text}`index-passing` of these pass. Another
-# {glue:text}`index-own` rows are findings of this book that no paper prints. The
-# {ref}`scoreboard <chapter-scoreboard>` shows each row with a link to the code that measured it,
-# and what the book still owes.
+# chapter. Of {glue:text}`index-all` claims the chapters judge {glue:text}`index-reported`, and
+# {glue:text}`index-passing` of these pass. Another {glue:text}`index-own` rows are findings of this
+# book that no paper prints. The {ref}`scoreboard <chapter-scoreboard>` shows each row with a link
+# to the code that measured it.
 #
 # Two things to know before you trust a count. The text of the first paper that we worked from
 # lacks the statements of its theorems and some displayed equations, that of the second its
-# fractions and roots: those we rebuilt from the proofs, and they are marked as such where they stand and in the ledger. And where a paper does not say how
-# a printed number is read off a run, we searched for the definition that gives its digits: that
-# agreement is evidence for the equations, but less than a prediction would be. Such rows say so.
+# fractions and roots: those we rebuilt from the proofs, and they are marked as such where they
+# stand and in the ledger. And where a paper does not say how a printed number is read off a run, we
+# searched for the definition that gives its digits: that agreement is evidence for the equations,
+# but less than a prediction would be. Such rows say so.
 #
 # ## How to read this book
 #
