@@ -15,8 +15,8 @@
 # (chapter-found)=
 # # What we found
 #
-# Besides what {cite:t}`wang2026gauge` states, the chapters hold results of this book. Here are
-# those that we would tell a colleague first: each in three sentences, with its figure, with what
+# Besides what {cite:t}`wang2026gauge` and {cite:t}`xu2026decay` state, the chapters hold results of
+# this book. Here are those that we would tell a colleague first: each in three sentences, with its figure, with what
 # it rests on, and with where it could be wrong. *Proved* means a proof in the chapter; everything
 # else is measured, and says how widely. The figures and the numbers come from the stored chapters;
 # nothing is computed again, and the page takes two seconds.
@@ -24,7 +24,8 @@
 # The letters are those of {numref}`chapter-gauge` and {numref}`chapter-identical-neurons`: $m$ students at
 # the angle $\phi$ from the teacher, one *designated*, of imbalance $+D$, the others *redundant*, of
 # imbalance $-D$; $q$ and $P$ are the coefficient of the first and the sum of the others', $\delta_j$
-# is the imbalance of student $j$, and $\tau=Dt$ the fast time.
+# is the imbalance of student $j$, and $\tau=Dt$ the fast time. In the last part, with weight decay
+# $\lambda$, those of {numref}`chapter-rapid-fitting` are used.
 
 # %% tags=["hide-input"]
 import base64
@@ -255,3 +256,89 @@ figure("13", "fig-assign-threshold")
 # %% mystnb={"figure": {"caption": "Digits, plain SGD: ten seeds (small markers) and their mean, eight units of four copies each. (a) Cosine between the incoming weights before and after training. (b) Coefficient, beside the mean of the balanced networks. (c) Accuracy on unseen digits with all copies, and when one copy of each unit is removed. In gauge + the first copy has $+D$ and the three others $-D$; opposite is the reverse. From {numref}`chapter-networks`.", "name": "fig-found-digits"}, "image": {"alt": "Markers of ten seeds and their means for different gauges of the copies: how many of them turned, how large they became and what their removal costs."}}
 evidence("B14-turn B14-owner B14-vanish B14-odd B14-accuracy")
 figure("14", "fig-networks-digits")
+
+# %% [markdown]
+# ## With weight decay
+#
+# ### Training with decay ends at a formula, and it is not the target
+#
+# On the four points the limit of training is known in closed form for every decay, with five regimes,
+# and a computer proves that nothing else is the minimum. The condensed directions are *not* those of
+# the target: they miss them by an angle proportional to the decay, with a known constant. What a
+# network still lacks late is the response to the negative group, which dies at a predicted rate.
+#
+# *Rests on:* a proof by hand, in outline for four of the regimes, certificates by interval arithmetic
+# at eight decays, and trained networks ({numref}`chapter-exact-limit`). *Could be wrong:* a narrow
+# network, or one that has no live neuron left in a cell, ends elsewhere; the closed form is that of
+# four symmetric points.
+
+# %% mystnb={"figure": {"caption": "The exact limit over the decay. Left: directions of its atoms (lines: closed form; dots: cutting planes), with the target's (dashed) and $\\lambda_1$ to $\\lambda_4$ (grey). Middle: amplitudes; dashed, the target's. Right: offset from the target's direction and its first order. From {numref}`chapter-exact-limit`.", "name": "fig-found-limit"}, "image": {"alt": "Left: two directions start at the dashed levels of the target, approach each other's side through 180 and 0 degrees, freeze, and end at the third grey line; between the second and the fourth a third direction at 90 degrees. Middle: the amplitude of the pair falls to zero while that of the third atom rises and falls. Right: dots on a straight line of slope one that bend slightly upwards at the end."}}
+evidence("B18-law B18-proof B18-offset B18-lands B18-rates B18-narrow")
+figure("18", "fig-exact-path")
+
+# %% [markdown]
+# ### Condensation conserves cross ratios
+#
+# Balanced neurons of one sign in one cell of the circle are moved by one common Möbius map,
+# whatever the residual does, so three of them tell where all others are, and the distance of two has
+# an exact law. The paper's bounds hold on the run with much room. But their hypotheses begin to
+# hold only late: the chain from the drift of an extremum to the contraction closes after the end of
+# the run, and in the middle stage hardly any hypothesis holds at all.
+#
+# *Rests on:* derivations for balanced neurons, checked on restarted flows, and both sides of every
+# inequality on the main run ({numref}`chapter-condensation`, {numref}`chapter-compression`). *Could
+# be wrong:* four points and one decay; the laws of pairs and of fours need balance, and the main run
+# is balanced late only.
+
+# %% mystnb={"figure": {"caption": "Both sides, flow from epoch 50,000, seed 0. Left: drift of the left minimum, its bound (20), and $2R_0\\sin d$ for the widest band that fits (grey). Middle: diameters (lines) and the bound (23) from its $T$ on (dots). Right: main run, diameter over the bound (23) from the first record at which the band fits and the drift is slow. From {numref}`chapter-condensation`.", "name": "fig-found-fours"}, "image": {"alt": "Left: two parallel falling lines on a logarithmic scale, almost four decades apart; the upper one crosses a grey level late. Middle: three falling straight lines, with dots on top of two of them and slightly above the third. Right: three curves; two stay near or below one, the third rises above one and then falls."}}
+evidence("B20-pairs B20-fours B20-band B20-chain B19-hypotheses B19-sharp")
+figure("20", "fig-condensation-contraction")
+
+# %% [markdown]
+# ### On a boundary descent never comes to rest
+#
+# Where the target has peaks, most condensed directions sit on boundaries of activation cells. There
+# gradient descent jumps for ever, by a rotation whose range, density and cost have closed forms. Two
+# consequences are general: the objective stays above its minimum by a floor proportional to the
+# step, and decay does *not* take every imbalance away, because the jumps feed one.
+#
+# *Rests on:* a derivation to first order in the step, and runs at four steps without a free parameter
+# ({numref}`chapter-starts-targets`). *Could be wrong:* one target and one decay; where many groups
+# jump together the residual is not at rest, and at the largest step the second order shows.
+
+# %% mystnb={"figure": {"caption": "Sliding in B. Left: one neuron of the third group in 60 updates at two steps $\\eta$; dashed: the predicted range. Middle: offsets over $2\\eta\\lambda$ of all neurons of that group in 600 updates, with the uniform density predicted. Right: imbalance of the four groups (markers) and excess of $\\Phi$ (crosses) over $\\eta$; lines: theory. From {numref}`chapter-starts-targets`.", "name": "fig-found-slide"}, "image": {"alt": "Left: two zigzags around zero between dashed lines, the larger step with twice the range. Middle: three flat histograms with the same sharp ends on top of a box. Right: markers and crosses on straight lines of slope one."}}
+evidence("B21-slide B21-imbalance B21-floor B21-exchange B21-beside B21-equal")
+figure("21", "fig-starts-slide")
+
+# %% [markdown]
+# ### An attention head has a gauge of matrices, and AdamW does not keep it
+#
+# Queries and keys enter only as a product, so a head has a gauge for every invertible matrix. Its
+# imbalance is a matrix that obeys the neuron's law under gradient descent with decay, and a map of
+# cosines of rows, which shows condensation in the paper, depends on it. Under AdamW the law fails,
+# and the rows condense all the same.
+#
+# *Rests on:* a proof for descent, and eight seeds of a reduced network with and without decay
+# ({numref}`chapter-transformer`). *Could be wrong:* the printed size was not run; the two layers of
+# the reduced one behave differently, and the gain on unseen pairs depends on the seed.
+
+# %% mystnb={"figure": {"caption": "The effective number of directions of the 32 rows, eight seeds, $W_Q$ and $W_K$ in one colour; solid without decay, dashed with $\\lambda=0.8$. Vertical lines at epochs 5 and 30. From {numref}`chapter-transformer`.", "name": "fig-found-head"}, "image": {"alt": "Two panels. The solid lines fall little from their common start. The dashed lines drop steeply in the first half; in layer 1 they end at a few directions, in layer 2 close to one."}}
+evidence("B22-gauge B22-map B22-adamw B22-layers B22-spread")
+figure("22", "fig-transformer-directions")
+
+# %% [markdown]
+# ### The gauge is forgotten, its choice is remembered
+#
+# With decay every imbalance fades, and then the redundant students turn to the teacher too. But they
+# come late: the designated student keeps most of the feature, the others end with a share proportional
+# to the decay and to the inverse fifth power of the angle. After that nothing moves, because every
+# split of the feature costs the same: the end is chosen by the history.
+#
+# *Rests on:* an asymptotic flow without parameters, solved twice, and the full flow at many widths,
+# imbalances, angles and decays ({numref}`chapter-forgotten`). *Could be wrong:* the small-angle
+# constant is derived and not proved; identical duplicates and the population loss. Near duplicates
+# keep the winner in all runs, with a larger share for the others, and have no theory yet.
+
+# %% mystnb={"figure": {"caption": "Left: $p_\\infty$ over the angle at which the others rest (dots), its law for small angles and the plateau. Middle: upper end of the window at $D=32$ and its law. Right: share of the others over time and $\\lambda$ for $m=8$, $D=32$, $\\phi=\\pi/4$; contours at 0.001, 0.01, 0.1 (thick) and 0.3. From {numref}`chapter-forgotten`.", "name": "fig-found-forgotten"}, "image": {"alt": "Left, log-log: dots bend onto a straight dashed line of slope minus five as the angle falls; a dotted curve of slope minus three runs below. Middle: three rows of markers rise with slope five and slightly more. Right: a contour map over time and decay; four nested contours; each rises steeply at an early time, has a peak, falls and ends in a horizontal line."}}
+evidence("B23-survives B23-universal B23-fifth B23-window B23-continuum B23-spread")
+figure("23", "fig-forgotten-window")
