@@ -164,14 +164,19 @@ def velocity(data, network, lam):
         a' = -2 v.M - lam a,   v' = -2 a M - lam v,   M = (1/n) sum_i e_i x~_i 1{v.x~_i > 0}  (24)
     """
     instance("data", data, Data)
-    return _velocity(data.rows, data.y, _one_network(network), _decay(lam))
+    with np.errstate(over="ignore", invalid="ignore"):
+        speed = _velocity(data.rows, data.y, _one_network(network), _decay(lam))
+    if not np.isfinite(speed).all():
+        size = np.abs(network).max()
+        raise ValueError(f"network must be small enough for a finite velocity, got {size:g}")
+    return speed
 
 
 def _velocity(rows, y, network, lam):
     z = rows @ network[1:]
     active = z > 0
     e = np.where(active, z, 0) @ network[0] - y
-    M = rows.T @ (e[:, None] * active) / y.size
+    M = rows.T @ (e[:, None] * active) / len(rows)
     return -2 * np.vstack([(network[1:] * M).sum(axis=0), network[0] * M]) - lam * network
 
 
@@ -193,11 +198,17 @@ def follow(data, network, lam, *, h, steps, every=1, targets=None):
     steps, every = whole("steps", steps, 1), whole("every", every, 1)
     if h == 0 or steps % every:
         raise ValueError(f"h must not be 0 and every divide steps={steps}, got {h!r}, {every!r}")
-    rows, path = data.rows, [z]
+
+    def target(t):
+        y = finite("targets(t)", targets(t))
+        if y.shape != data.y.shape:
+            raise ValueError(f"targets(t) must be {data.y.shape} like y, got shape {y.shape}")
+        return y
+
+    rows, fixed, path = data.rows, [data.y] * 3, [z]
     with np.errstate(over="ignore", invalid="ignore"):
         for n in range(1, steps + 1):
-            t = (n - 1) * h
-            y = [data.y] * 3 if targets is None else [targets(t + s * h) for s in (0, 0.5, 1)]
+            y = fixed if targets is None else [target((n - 1 + s) * h) for s in (0, 0.5, 1)]
             k1 = _velocity(rows, y[0], z, lam)
             k2 = _velocity(rows, y[1], z + h / 2 * k1, lam)
             k3 = _velocity(rows, y[1], z + h / 2 * k2, lam)

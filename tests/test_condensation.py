@@ -116,8 +116,16 @@ def test_the_flow_is_that_of_another_solver_and_of_fourth_order(targets):
         assert path.shape == exact.shape and (path[0] == start).all()
         errors.append(np.abs(path - exact).max())
     assert errors[1] < 1e-6 and 3.5 < math.log2(errors[0] / errors[1]) < 4.5
-    back = cond.follow(MAIN, path[-1], 0.2, h=-1 / 40, steps=40)[-1]
-    assert targets or np.abs(back - start).max() < 1e-6
+    mirrored = None if targets is None else lambda t: targets(1 + t)
+    back = cond.follow(MAIN, path[-1], 0.2, h=-1 / 40, steps=40, targets=mirrored)[-1]
+    assert np.abs(back - start).max() < 1e-6
+
+
+def test_a_neuron_on_its_kink_has_no_velocity_but_decay():
+    """ReLU'(0) = 0: (1, 1) is on the kink of x = -1, and nothing else is learned."""
+    data = cond.Data([-1.0], [5.0])
+    network = np.array([[2.0], [1.0], [1.0]])
+    assert (cond.velocity(data, network, 0.5) == -0.5 * network).all()
 
 
 def test_kept_networks_are_those_before_their_updates():
@@ -442,6 +450,22 @@ def test_every_seed_descends_to_the_minimum(seed):
             "every divide steps=4, got 1.0, 3",
         ),
         (lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=1, steps=0), "steps must be a whole"),
+        (lambda: cond.follow(MAIN, np.ones((3, 5)), -1, h=1, steps=1), r"lam must be in \[0, "),
+        (lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=np.nan, steps=1), "h must be finite"),
+        (lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=1, steps=2, every=0), "every must be a"),
+        (lambda: cond.follow("data", np.ones((3, 5)), 0, h=1, steps=2), "data must be a Data"),
+        (lambda: cond.velocity("data", np.ones((3, 5)), 0), "data must be a Data"),
+        (lambda: cond.velocity(MAIN, 1e200 * np.ones((3, 5)), 0), "finite velocity, got 1e[+]200"),
+        (
+            lambda: cond.follow(MAIN, np.ones((3, 5)), 0, h=1, steps=1, targets=lambda t: 1.0),
+            r"targets\(t\) must be \(4,\) like y, got shape \(\)",
+        ),
+        (
+            lambda: cond.follow(
+                MAIN, np.ones((3, 5)), 0, h=1, steps=1, targets=lambda t: MAIN.y * np.nan
+            ),
+            r"targets\(t\) must be finite",
+        ),
         (lambda: cond.tangent_kernel(np.ones((2, 3, 5)), MAIN.x), r"network must be \(3, m\)"),
         (lambda: cond.field([1.0], [0.0], MAIN.x), r"e must be \(4,\) like x, got shape \(1,\)"),
         (lambda: cond.Cells.of(MAIN.x).moments(np.ones(3)), r"e must be \(4,\) like x"),
