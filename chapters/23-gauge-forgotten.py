@@ -23,10 +23,11 @@
 # decay in appendix A.2 and leave it there, {cite:t}`xu2026decay` start from independent weights;
 # neither asks. After this chapter you will know
 #
-# - that the selection survives in part: the designated student keeps most of the feature, but when
+# - that the selection survives in part: the designated student keeps the largest share, but when
 #   the gauge is gone the others turn to the teacher too and take a share that is proportional to
-#   $\lambda$;
-# - that share in closed form for small angles: $\frac{45\pi}{32}\,\lambda/\phi^5$;
+#   $\lambda$ where it is small;
+# - that share in closed form for small start angles $\phi$: $\frac{45\pi}{32}\,\lambda/\phi^5$,
+#   so that the designated student keeps most of the feature only for $\lambda\ll\phi^5$;
 # - the window of $\lambda$ in which one student dominates, at any time and for ever;
 # - why the end is a point in a continuum of minima, chosen by the history alone;
 # - what changes if the duplicates are not quite identical.
@@ -53,7 +54,7 @@ RTOL, ATOL = 1e-10, 1e-12
 # ## The law of fading
 #
 # The objective is $\Phi=L+\frac\lambda2\sum_i(a_i^2+\lVert w_i\rVert^2)$, with the loss $L$ of part
-# one. Then, with $B_i$ and $T_i$ as there,
+# one. Then, with $B_i$ and $T_i$ of {eq}`eq-B-T` and $\mu_i$, $\chi_i$ of {eq}`eq-mobilities`,
 #
 # $$ \dot q_i=-\mu_iB_i-2\lambda q_i,\qquad \dot s_i=-\chi_i(I-s_is_i^\top)T_i,\qquad
 #    \dot\delta_i=-2\lambda\delta_i, $$ (eq-forgotten-flow)
@@ -181,7 +182,8 @@ print(f"balanced start, m = 8: shares {even_share.min():.4f} to {even_share.max(
 #   & K&=\tfrac14-g^2-\omega^2.
 # \end{aligned} $$ (eq-forgotten-slow)
 #
-# ($g-\omega'=\frac1\pi\sin\psi$ was used.) At $X=\infty$ the angle does not move and $p$ is
+# ($g$ and $\omega$ are those of {eq}`eq-g-omega`, this $K$ is a number and no kernel, and
+# $g-\omega'=\frac1\pi\sin\psi$ was used.) At $X=\infty$ the angle does not move and $p$ is
 # $p_{\mathrm{eq}}=g/K$: the plateau. From there {eq}`eq-forgotten-slow` has one solution for each
 # $\psi_0$; a shift of time moves $X$. So the end $p_\infty$ is a function of $\psi_0$ alone: $m$,
 # $D$ and $\lambda$ have disappeared, and
@@ -249,7 +251,7 @@ print(f"LSODA and Radau agree to 1e-6: {solvers < 1e-6}; ten times X at the star
 # %%
 PAIRS = [(2, 32.0, PHI), (8, 32.0, PHI), (32, 128.0, PHI), (8, 8.0, PHI), (8, 2.0, PHI),
          (8, 32.0, np.pi / 3), (2, 8.0, np.pi / 3), (8, 32.0, np.pi / 8)]
-falls, ratios, plateau_null, raw, turn_error, turn_null = [], [], [], [], [], []
+falls, ratios, null_falls, raw, turn_error, turn_null = [], [], [], [], [], []
 
 
 def half_imbalance(m, D, phi, psi0, lam=1e-5):
@@ -268,14 +270,16 @@ for m, D, phi in PAIRS:
     error = np.array(P) / p - 1
     falls.append(error[1] / error[0])
     ratios.append(P[0] / p)
-    plateau_null.append(abs(P[0] / p_plateau(psi0) - 1))
+    null_error = np.array(P) / p_plateau(psi0) - 1
+    null_falls.append(null_error[1] / null_error[0])
     raw.append(P[0])
     half = half_imbalance(m, D, phi, psi0)
     turn_error.append((m - 1) * half / 1e-5 / X - 1)
     turn_null.append(half - 1)
     print(f"{m:3d}{D:6g}{phi:9.4f}{psi0:9.4f}{P[0]:13.4f}{p:12.4f}    "
           + "".join(f"{x:11.2e}" for x in error))
-print(f"errors fall by {min(falls):.2f} to {max(falls):.2f} from λ = 1e-4 to 1e-5")
+print(f"errors fall by {min(falls):.2f} to {max(falls):.2f} from λ = 1e-4 to 1e-5; against the "
+      f"plateau by {min(null_falls):.2f} to {max(null_falls):.2f}")
 print(f"turn: M δ/λ at half the angle over its law, off by at most {np.abs(turn_error).max():.1e}")
 
 # %% [markdown]
@@ -284,7 +288,7 @@ print(f"turn: M δ/λ at half the angle over its law, off by at most {np.abs(tur
 #
 # $$ t\approx\frac1{2\lambda}\log\frac{MD}{\lambda X_{1/2}(\psi_0)}, $$ (eq-forgotten-time)
 #
-# with $X_{1/2}$ from the table. The width enters through a logarithm only. We ask for $10^{-2}$ in
+# with $X_{1/2}$ from the column "X at half the angle" of the table of $p_\infty$. The width enters through a logarithm only. We ask for $10^{-2}$ in
 # the argument of the logarithm, for the same reason as above; as null, $\delta=1$ there.
 #
 # ## Small angles: the fifth power
@@ -332,8 +336,10 @@ print("local exponents of p∞: " + ", ".join(f"{x:.3f}" for x in powers))
 # %% [markdown]
 # ## The window
 #
-# *One student dominates* if the others hold less than a tenth (our choice). For ever: the end
-# decides. {eq}`eq-forgotten-window` with $x=0.1$ gives the upper end $\lambda_{\mathrm{up}}=c_m
+# *One student dominates* if the others hold less than a tenth (our choice). For ever: from the end
+# of the selection on. Their share can pass the end's while they turn; that this is nothing for
+# $\phi\le\frac\pi6$, to $10^{-4}$, is checked below, so there the end decides.
+# {eq}`eq-forgotten-window` with $x=0.1$ gives the upper end $\lambda_{\mathrm{up}}=c_m
 # \phi^5$, since $\psi_0\to\phi$ for large $D$; $c_m$ falls from $m=2$ to $\frac{32}{405\pi}$ for
 # wide networks. There is no lower end: the share falls with $\lambda$ all the way. We find the
 # upper end on the full reduced flow by root finding in $\log\lambda$, at $D=32$. The criterion is
@@ -384,6 +390,26 @@ for x, (m, phi) in zip(blind, BLIND, strict=True):
     print(f"   m = {m:3d}, φ = {phi:.4f}: {x:.3f}")
 print(f"the share falls with λ at every (m, D) above: {no_lower}")
 
+
+# %%
+def peak(m, phi, lam, D=32.0):
+    """(largest share of the others after its first minimum below a tenth, its time, the end)."""
+    flow = flows.weight_decay(flows.reduced(duplicates(m, D, phi)), lam)
+    path = solve(flow, np.append(0, np.geomspace(1, forgotten_for(m, D, lam), 500)), 1e-9, 1e-11)
+    x = path.P / (path.P + path.q[:, 0])
+    start = np.argmax(x < 0.1)
+    start += np.argmax(np.append(np.diff(x[start:]) > 0, True))
+    top = start + x[start:].argmax()
+    return x[top], path.t[top], x[-1]
+
+
+peaks = {(m, n): peak(m, np.pi / n, 0.99 * upper[m][k])
+         for k, n in enumerate((3, 4, 6, 8)) for m in (2, 8)}
+print("largest share at 0.99 of the upper end:")
+for (m, n), (top, t, last) in peaks.items():
+    print(f"   m = {m}, φ = π/{n}: {top:.5f} at t = {t:8.0f}, {last:.5f} in the end")
+overshoot = max(top - last for (_, n), (top, _, last) in peaks.items() if n >= 6)
+
 # %%
 TIMES, DECAYS = np.geomspace(0.1, 1e5, 121), np.geomspace(1e-5, 0.4, 47)
 
@@ -400,7 +426,7 @@ over_time = np.array([share_over_time(lam) for lam in DECAYS])
 fig, (left, middle, right) = figures.panels(1, 3, width=9.6, height=3.2)
 left.plot(ANGLES, table[:, 0], "o", color=figures.BLUE, label="$p_∞$")
 left.plot(ANGLES, 45 * np.pi / 32 / ANGLES**5, color=figures.ORANGE, linestyle=figures.DASHES[1],
-          label="$45π/32ψ_0^5$", linewidth=1.4)
+          label="$45π/(32ψ_0^5)$", linewidth=1.4)
 left.plot(ANGLES, p_plateau(ANGLES), color=figures.GREEN, linestyle=figures.DASHES[2],
           label="plateau")
 figures.finish(left, "resting angle $ψ_0$", "$P/λ$", "(a)", "xy")
@@ -423,16 +449,16 @@ plt.show()
 
 # %%
 print("m = 8, D = 32, φ = π/4: largest λ of the grid with a share below 0.1")
-for t in (0.1, 1, 3, 10, 30, 100, 1000, 1e4, 1e5):
+for t in (0.1, 1, 3, 10, 30, 100, 230, 1000, 1e4, 1e5):
     inside = over_time[:, np.abs(np.log(TIMES / t)).argmin()] < 0.1
     text = f"{DECAYS[inside].max():.3e}" if inside.any() else "none"
     print(f"   t = {t:8g}: {text}; all smaller ones too: {bool(np.all(np.diff(inside * 1) <= 0))}")
-print(f"   for ever : {upper[8][1]:.3e}")
+print(f"   in the end: {upper[8][1]:.3e}")
 
 # %% [markdown]
 # At the earliest time no $\lambda$ helps, because the selection itself is not over. Then the
 # window is widest, and it shrinks as the gauge fades; while the others turn it is a little smaller
-# than in the end. The dependence on $D$ is in $\psi_0$ and in the duration of the plateau.
+# than in the end, at this angle. The dependence on $D$ is in $\psi_0$ and in the duration of the plateau.
 #
 # ## A continuum of minima
 #
@@ -467,7 +493,7 @@ for _ in range(5):
         moves.append(np.abs(again.q[-1] / again.q[-1].sum() - shares).max())
 print(f"Φ = λ − λ² to {AGREE:g} at {len(ends)} ends: {value_error < AGREE}")
 print(f"Hessian at m = 4: {zeros} of {spectrum.size} eigenvalues below 1e-5 in size; the next is "
-      f"{spectrum[zeros]:.4f}")
+      f"{spectrum[zeros]:.4f}; none below −1e-5: {spectrum[0] > -1e-5}")
 print(f"restarted shares stay to {AGREE:g}: {max(kept) < AGREE}; with imbalances they move by "
       f"{min(lost):.3f} to {max(lost):.3f}")
 
@@ -499,6 +525,7 @@ for (eps, lam), x in spread.items():
     print(f"{lam:7g}{eps:9g}    {low[0]:.5f} to {high[0]:.5f}   {low[1]:8.3f} to {high[1]:7.3f}"
           f"   {low[2]:12.5f}      {int(x[:, 3].sum())}/{len(x)}")
 same, wide = spread[0.0, 1e-3], spread[1e-1, 1e-3]
+more = spread[1e-1, 1e-2][:, 1] / spread[0.0, 1e-2][0, 1]
 tiny = max(np.abs(spread[1e-6, lam][:, 1] / spread[0.0, lam][:, 1] - 1).max()
            for lam in (1e-2, 1e-3))
 print(f"ε = 1e-6 changes P/λ by at most {tiny:.1e} of itself")
@@ -545,7 +572,9 @@ print(f"ε = 1e-6 changes P/λ by at most {tiny:.1e} of itself")
 # written down after trial runs had been seen. They follow from the orders stated beside them, but
 # they are no blind predictions. For the spread we had no prediction, only the picture of a
 # singular Gram matrix; its criteria (the winner kept in all seeds, a negative coefficient, twice
-# the $P$ at least) describe what we saw.
+# the $P$ at least for $\lambda=10^{-3}$) describe what we saw. After a review four criteria became
+# stricter: the null of the slow flow is judged like the statement, the window asks for all times,
+# the Hessian for no negative eigenvalue, the spread for more at both $\lambda$.
 
 # %%
 compare = claims.compare
@@ -563,7 +592,7 @@ rows = [
             null_holds=even_share.max() - 1 / even.q.shape[1] > 0.01),
     compare("B23-slow", f"relative errors fall {min(falls):.2f} to {max(falls):.2f} times from "
             f"λ = {LAMS[0]:g} to {LAMS[0] / 10:g}", holds=min(falls) > 9 and max(falls) < 11,
-            null_holds=max(plateau_null) < 0.01),
+            null_holds=min(null_falls) > 9 and max(null_falls) < 11),
     compare("B23-universal", f"P/(λ p∞) off its limit by {ratio_off:.1e} at {len(PAIRS)} "
             f"(m, D, φ); P/λ from {min(raw):.3f} to {max(raw):.1f}",
             holds=ratio_off < 0.01,
@@ -583,15 +612,18 @@ rows += [
             holds=turn_off < 0.01, null_holds=np.abs(turn_null).max() < 0.01),
     compare("B23-window", f"error/φ at most {bound:.3f} at {checked.size} (m, φ), up to "
             f"{outside:.2f} beyond π/6; share falls with λ: {no_lower}",
-            holds=bound < 1 and no_lower, null_holds=cube.max() < np.log(1 + STARTS.max())),
+            holds=bound < 1 and no_lower and overshoot < 1e-4,
+            null_holds=cube.max() < np.log(1 + STARTS.max())),
     compare("B23-continuum", f"Φ to {AGREE:g} at {len(ends)} ends; {zeros} zero modes; null moves "
             f"shares by {min(lost):.3f}", null_holds=max(lost) < AGREE,
-            holds=value_error < AGREE and max(kept) < AGREE and zeros == len(shares) - 1),
+            holds=value_error < AGREE and max(kept) < AGREE and zeros == len(shares) - 1
+            and spectrum[0] > -1e-5),
     compare("B23-spread", f"kept in {sum(int(x[:, 3].sum()) for x in spread.values())} of "
             f"{sum(map(len, spread.values()))}; P/λ {same[0, 1]:.1f} becomes "
-            f"{wide[:, 1].min():.1f} to {wide[:, 1].max():.1f}",
+            f"{wide[:, 1].min():.1f} to {wide[:, 1].max():.1f}, {more.min():.2f} to "
+            f"{more.max():.2f} times as much at λ = 0.01",
             null_holds=bool(same[:, 2].min() < 0),
             holds=all(x[:, 3].all() for x in spread.values()) and wide[:, 2].max() < 0
-            and wide[:, 1].min() > 2 * same[0, 1]),
+            and wide[:, 1].min() > 2 * same[0, 1] and more.min() > 1),
 ]
 claims.report(rows)

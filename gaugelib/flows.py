@@ -178,7 +178,8 @@ def weight_decay(flow, lam):
     stays (a, w); a reduced state gets the coordinate "log fade" = -2 lam t, and mu, chi are taken
     at the faded imbalances.  ``loss`` is still L alone.  The dissipation (5) has no term for the
     decay, so ``rates`` raises.  lam > 0; a limit D -> infinity has no finite imbalance that could
-    fade and raises.
+    fade and raises.  Where students die, for lam of 1/2 and more per unit teacher, reduced
+    coordinates end (chi ~ 1/q) and the solver may give up: take the original parameters.
     """
     lam = scalar_in("lam", lam, 0, np.inf)
     if instance("flow", flow, Flow).decayed is None:

@@ -141,6 +141,12 @@ def test_one_student_ends_with_1_minus_2_lambda_or_dies():
         assert run.q[-1, 0] == pytest.approx(end, abs=1e-7)
 
 
+def test_original_parameters_follow_students_that_die():
+    flow = flows.weight_decay(flows.population(single(0.5, 0.2, 2.0)), 5.0)
+    run = solve(flow, [0, 20.0])
+    assert abs(run.q[-1, 0]) < 1e-10 and abs(run.delta[-1, 0]) < 1e-10
+
+
 def test_what_decay_does_not_describe_raises():
     flow = flows.reduced(duplicates(3, 4.0, PHI))
     for lam in (0, -1, np.inf, np.nan):
