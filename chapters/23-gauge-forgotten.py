@@ -614,6 +614,10 @@ rows += [
             f"{outside:.2f} beyond π/6; share falls with λ: {no_lower}",
             holds=bound < 1 and no_lower and overshoot < 1e-4,
             null_holds=cube.max() < np.log(1 + STARTS.max())),
+]
+
+# %%
+rows += [
     compare("B23-continuum", f"Φ to {AGREE:g} at {len(ends)} ends; {zeros} zero modes; null moves "
             f"shares by {min(lost):.3f}", null_holds=max(lost) < AGREE,
             holds=value_error < AGREE and max(kept) < AGREE and zeros == len(shares) - 1
