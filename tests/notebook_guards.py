@@ -274,10 +274,19 @@ def measured_descriptions(notebook):
     return complaints
 
 
+LOOSE_LABEL = re.compile(r"^ *(\(eq-[\w-]+\)) *$", re.M)
+
+
+def loose_labels(notebook):
+    """The label of a display stands behind its closing $$: on a line of its own it is text."""
+    return [f"cell {n} shows {label}" for n, cell in enumerate(notebook.cells)
+            if cell.cell_type == "markdown" for label in LOOSE_LABEL.findall(cell.source)]
+
+
 GUARDS = (
     unexecuted, failed_outputs, strange_metadata, unchecked, strange_outputs, long_code,
     long_outputs, bare_figures, broken_images, raw_glue, typed_measurements,
-    measured_descriptions,
+    measured_descriptions, loose_labels,
 )
 
 

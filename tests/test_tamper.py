@@ -270,6 +270,10 @@ def measure_in_the_alt_text(notebook):
     notebook.cells[1].metadata["mystnb"]["image"]["alt"] += " It falls to 3e-7."
 
 
+def part_a_label_from_its_display(notebook):
+    notebook.cells.append(nbformat.v4.new_markdown_cell("$$ a=b $$\n(eq-apart)"))
+
+
 GUARDED = [
     (forget_an_execution_count, notebook_guards.unexecuted),
     (repeat_an_execution_count, notebook_guards.unexecuted),
@@ -307,6 +311,7 @@ GUARDED = [
     (type_a_count_into_the_last_of_two_texts, notebook_guards.typed_measurements),
     (measure_in_the_caption, notebook_guards.measured_descriptions),
     (measure_in_the_alt_text, notebook_guards.measured_descriptions),
+    (part_a_label_from_its_display, notebook_guards.loose_labels),
 ]
 
 
