@@ -39,7 +39,7 @@ $(READY): requirements.lock requirements-torch.txt pyproject.toml
 	@echo "Setting up .venv from the lock, about two minutes"
 	test "$(HERE)" = yes || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock
-	$(BIN)/python -m pip install -qq -r requirements-torch.txt
+	$(BIN)/python -m pip install -qq $(TORCH_INDEX:%=--extra-index-url %) -r requirements-torch.txt
 	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	@printf '%s' "$(CURDIR)" > $@
 

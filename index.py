@@ -96,7 +96,7 @@ paper = [claim for claim in claims.load().values() if claim.paper != "beyond"]
 counts = {name: sum(verdict.get(c.id) == name for c in paper) for name in claims.VERDICTS}
 counts["missing"] = sum(c.id not in verdict for c in paper)
 for name, number in counts.items():
-    meaning = claims.VERDICTS.get(name, "owed by a chapter that is not written yet")
+    meaning = claims.VERDICTS.get(name, "measured by no stored chapter")
     print(f"{number:4d}  {name:8} {meaning}")
 passing = sum(counts[name] for name in claims.PASSING)
 reported = len(paper) - counts["missing"]

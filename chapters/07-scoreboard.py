@@ -17,9 +17,9 @@
 #
 # Every claim of the two papers that can be tested, what is printed, what was measured, and a
 # verdict. After this page you know which parts of {cite:t}`wang2026gauge` (chapters 01 to 16) and
-# of {cite:t}`xu2026decay` (from 17 on) this book confirms, to how many digits, where it disagrees,
-# and what it still owes. It runs for a few seconds: nothing is measured here, the rows are those
-# stored in the chapters.
+# of {cite:t}`xu2026decay` (from 17 on) this book confirms, to how many digits, and where it
+# disagrees. It runs for a few seconds: nothing is measured here, the rows are those stored in the
+# chapters.
 #
 # ## How verdicts are given
 #
@@ -38,7 +38,7 @@ from myst_nb import glue
 
 from gaugelib import claims, figures, interactive
 
-VERDICTS = {**claims.VERDICTS, "missing": "owed by a chapter that is not written yet"}
+VERDICTS = {**claims.VERDICTS, "missing": "measured by no stored chapter"}
 for verdict, meaning in VERDICTS.items():
     print(f"{verdict:8} {meaning}")
 
@@ -94,7 +94,7 @@ for name, number in {
 # {glue:text}`claims-weak` are weak. Findings of this book's own, which no paper prints, are kept
 # apart: {glue:text}`claims-own` entered, {glue:text}`claims-own-passing` of them pass.
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Claims of the papers by chapter and verdict. Chapters that are not written yet have missing claims only.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Claims of the papers by chapter and verdict.", "name": "fig-scoreboard"}, "image": {"alt": "Stacked horizontal bars, one for each chapter, divided by verdict. The same numbers are printed in the table below the figure."}}
 fig, ax = figures.panels(height=0.28 * len(chapters) + 1.2)
 left = np.zeros(len(chapters))
 fills = (figures.BLUE, figures.SKY, figures.GREEN, figures.ORANGE, figures.PINK, "white")
