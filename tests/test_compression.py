@@ -11,7 +11,6 @@ from gaugelib import condensation as cond
 
 MAIN, LAM = cond.four_points(), 1e-3
 SEEDS = st.integers(0, 2**32 - 1)
-torch.set_default_dtype(torch.float64)
 
 
 def random_field(seed):
