@@ -31,7 +31,12 @@
 #   alive all have closed forms;
 # - when the directions are not determined by the data at all.
 #
-# It runs for about 45 seconds on one core.
+# It runs for about 55 seconds on one core.
+#
+# Letters. The targets are A, B, C, as in the paper; the amplitude $A_k=\lvert a_k\rvert r_k$ of a
+# neuron has an index or stands in a sum. The imbalance of a neuron, the paper's $B_k$, is written
+# $a^2-r^2$ here. $e$ is the residual at the inputs, $\tilde x=(x,1)$ an input with its constant,
+# and $q_e(\theta)$, $p=q_e'$ are the field and its slope, {eq}`eq-decay-field`.
 
 # %%
 from fractions import Fraction
@@ -235,7 +240,7 @@ for seed, (run, groups) in enumerate(zip(starts[DECAY], ends[DECAY], strict=True
         k = np.argmin(np.abs(angle[-1] - loose(groups)[0].angle))
         print(f"seed {seed}, straggler:")
         for i in (0, 4, 6, 8, 10, 12, 16):
-            print(f"   epoch {run.epochs[i]:6}: {angle[i, k]:6.1f}°, |a|/r "
+            print(f"   epoch {run.epochs[i]:6,}: {angle[i, k]:6.1f}°, |a|/r "
                   f"{abs(a[i, k]) / r[i, k]:.3f}")
         later = cond.descend(FOUR, run.networks[-1], eta=ETA, lam=LAM, steps=EPOCHS).networks[-1]
         late[seed] = len(loose(grouped(later, FOUR.x)))
@@ -250,17 +255,26 @@ for seed, found in enumerate(near_90):
         for g in found))
 
 # %% [markdown]
-# The group near $90^\circ$ is the negative group of {numref}`chapter-exact-limit`, which dies.
+# The group near $90^\circ$ is the negative group of {numref}`chapter-exact-limit`, which dies. The
+# paper's sentence, that all live neurons condense and a group of low amplitude near $90^\circ$ is
+# among the groups, is read like this: no live neuron is loose, *every* group is narrow by the
+# cut-off above, and within $5^\circ$ of $90^\circ$ there is exactly one group, which is not
+# dominant. Without the cut-off for the diameter more seeds pass, since the dying group is about as
+# wide as it allows: the ledger gives both counts.
 #
 # ### What a small start converges to
 #
 # As $\lambda\to0$ the limit with decay tends to the target, which therefore is the interpolant with
 # the least $\sum A=\frac{2\sqrt{10}}{15}$. Nothing makes descent without decay go there, but the
 # figure suggests that a small start nearly does. What keeps it away is the amplitude that live
-# neurons began with and that nothing takes from them, in proportion to $m\,m^{-2\gamma}$. So we
-# expect that the excess of $\sum A$ over live neurons is proportional to $m^{1-2\gamma}$ for small
-# starts; we allow 0.2 in the exponent, and ask for less than 1 % of the least at $\gamma=1$. As
-# null, the large start: is its $\sum A$ within 1 % too?
+# neurons began with and that nothing takes from them: $m$ neurons, each of the order of the
+# variance $m^{-2\gamma}$ of its weights. So we expect that the excess of $\sum A$ over live neurons
+# is proportional to $m^{1-2\gamma}$ for small starts. With $\gamma$ alone varied one sees the
+# variance and not the number $m$ of neurons, since $m^{1-2\gamma}$ and $m^{-2\gamma}$ differ by a
+# constant; so we vary the width as well, at $\gamma=1$, where the two would have the exponents $-1$
+# and $-2$ in $m$. A mean over seeds stands for the expectation. We allow 0.2 in both exponents, and
+# ask for less than 1 % of the least at $\gamma=1$, $m=200$, in every seed. As null, the large
+# start: is its $\sum A$ within 1 % too?
 
 # %%
 LEAST = 2 * np.sqrt(10) / 15
@@ -271,28 +285,41 @@ def total_excess(run):
     return np.abs(c[live]).sum() - LEAST
 
 
-over = {1.0: total_excess(starts[SMALL][0])}
-for gamma in (0.8, 0.9, 1.1):
-    start = cond.initial(0, M, gamma)
-    over[gamma] = total_excess(cond.descend(FOUR, start, eta=ETA, lam=0.0, steps=EPOCHS))
-small_law = loglog_fit([M ** (1 - 2 * gamma) for gamma in over], list(over.values()))
-for gamma in sorted(over):
-    print(f"γ = {gamma}: m^(1−2γ) = {M ** (1 - 2 * gamma):.4g}   ΣA − 2√10/15 = {over[gamma]:.4g}")
+def small_excess(m, gamma, seed):
+    start = cond.initial(seed, m, gamma)
+    return total_excess(cond.descend(FOUR, start, eta=ETA, lam=0.0, steps=EPOCHS))
+
+
+over = {(M, 1.0): [total_excess(run) for run in starts[SMALL]]}
+for m, gamma, seeds in ((M, 0.8, 2), (M, 1.1, 2), (50, 1.0, 3), (800, 1.0, 2)):
+    over[m, gamma] = [small_excess(m, gamma, seed) for seed in range(seeds)]
+by_gamma, by_width = ([key for key in over if key[k] == (M, 1.0)[k]] for k in (0, 1))
+small_law = loglog_fit([m ** (1 - 2 * gamma) for m, gamma in by_gamma],
+                       [np.mean(over[key]) for key in by_gamma])
+width_law = loglog_fit([m for m, _ in by_width], [np.mean(over[key]) for key in by_width])
+for m, gamma in sorted(over):
+    each = np.array(over[m, gamma])
+    print(f"m = {m:3}, γ = {gamma}: (ΣA − 2√10/15) m^(2γ−1): mean "
+          f"{each.mean() * m ** (2 * gamma - 1):.3f}, seeds "
+          + ", ".join(f"{v:.3f}" for v in each * m ** (2 * gamma - 1)))
+small_over = max(over[M, 1.0])
 large_over = min(total_excess(run) for run in starts[LARGE])
-print(f"exponent {small_law.slope:.3f}; over the least: γ = 1 {over[1.0] / LEAST:.2%}, "
-      f"γ = 0.4 at least {large_over / LEAST:.0%}")
+print(f"exponent of m^(1−2γ) over γ {small_law.slope:.3f}, of m at γ = 1 {width_law.slope:.3f}; "
+      f"\nover the least: γ = 1 {small_over / LEAST:.2%} at most, γ = 0.4 "
+      f"{large_over / LEAST:.0%} or more")
 
 # %% [markdown]
 # ## Three targets
 #
-# Figure 7 of the paper fits three targets with kinks at $-\frac34$, $0$, $\frac34$, its (54):
+# Figure 7 of the paper fits three targets with kinks at $-\frac34$, $0$, $\frac34$:
 #
 # $$
 # f_A=0.06[x+\tfrac34]_++0.09[-x]_++0.12[x-\tfrac34]_+,\quad
 # f_B=0.3[x+\tfrac34]_+-0.5[x]_++0.4[x-\tfrac34]_+,
 # $$
 #
-# $$ f_C=0.2[x+\tfrac34]_++0.4[-x]_+-0.4[x-\tfrac34]_+ . $$ (eq-starts-targets)
+# $$ f_C=0.2[x+\tfrac34]_++0.4[-x]_+-0.4[x-\tfrac34]_+ \quad\text{(paper: 54)}
+# $$ (eq-starts-targets)
 #
 # It prints neither the inputs nor the settings. *Our choice*: nine equidistant inputs
 # $-1,-\frac34,\dots,1$ and all settings of the main experiment. The kinks of the targets are
@@ -430,7 +457,12 @@ for key, parts in accounts.items():
 # 99 % of $\sum A$; they are condensed if all stand in narrow groups of two or more. Condensation
 # comes *long after* fitting if none of the epochs before $10\,T$ that we kept, every thousandth, is
 # condensed. (Later ones can lose it for a while: when a dying group leaves the 99 %, its strongest
-# neuron counts alone.) A *direction* is a group with 1 % of $\sum A$.
+# neuron counts alone.) The paper's words, that condensation is late, do not fix this share; 99 % is
+# the reading that is kindest to them. The other one takes the share of $\sum A$ that stands in
+# narrow groups. Two hundred neurons on a circle have neighbours, so there is a chance share $w_0$ at
+# the start; condensation has come if half of the rest is in narrow groups as well,
+# $(w-w_0)/(1-w_0)\ge\frac12$, and is long after fitting if that is not so at $T$, $3T$, $5T$, $10T$.
+# If the two readings disagree, the row is open. A *direction* is a group with 1 % of $\sum A$.
 
 
 # %%
@@ -457,6 +489,12 @@ def first_condensed(run):
     return next((t for t, z in zip(run.epochs, run.networks, strict=True) if condensed(z)), np.inf)
 
 
+def in_groups(network):
+    """Share of ΣA of the live neurons that stands in narrow groups of two or more."""
+    groups = grouped(network, X)
+    return sum(abs(g.c) for g in groups if narrow([g])) / sum(abs(g.c) for g in groups)
+
+
 # %%
 seen = {}
 for name, both in runs.items():
@@ -477,12 +515,32 @@ for name, both in runs.items():
                       for g in row["groups"]), end="")
 
 # %%
+FACTORS = (3, 5, 10, 20)
+together = {}
+print("share of ΣA in narrow groups at the start, T, " + ", ".join(f"{k} T" for k in FACTORS)
+      + ", the end")
+for (name, seed), row in seen.items():
+    run = runs[name][seed]
+    at = [STEPS[np.abs(STEPS - k * row["T"]).argmin()] for k in FACTORS]  # the nearest kept epochs
+    together[name, seed] = np.array([in_groups(z) for z in (
+        run.at(0), row["early"], *(run.at(t) for t in at), row["last"])])
+    print(f"{name}, seed {seed}: " + ", ".join(f"{v:.2f}" for v in together[name, seed]))
+gathered = {key: (w[1:] - w[0]) / (1 - w[0]) for key, w in together.items()}
+half_late = {key: (rest[:4] < 0.5).all() for key, rest in gathered.items()}
+print("of the rest at the start, at the same times:")
+for (name, seed), rest in gathered.items():
+    print(f"{name}, seed {seed}: " + ", ".join(f"{v:.2f}" for v in rest)
+          + f"; below a half up to 10 T: {half_late[name, seed]}")
+
+# %%
 free = {name: trained(name, 0, lam=0.0) for name in TERMS}
 free_condensed = {name: condensed(run.networks[-1]) for name, run in free.items()}
+free_together = {name: in_groups(run.networks[-1]) for name, run in free.items()}
 for name, run in free.items():
     groups = grouped(run.networks[-1], X, share=0.99)
     print(f"{name} without decay: condensed {free_condensed[name]}; {len(groups)} groups, "
-          f"{len(loose(groups))} of one neuron; loss below 1e-6: {run.loss[-1] < 1e-6}")
+          f"{len(loose(groups))} of one neuron; in narrow groups\n   "
+          f"{free_together[name]:.2f} of ΣA; loss below 1e-6: {run.loss[-1] < 1e-6}")
 four_directions = {directions(run.networks[-1], FOUR.x) for run in starts[DECAY]}
 print("the four points with decay:", *four_directions, "directions")
 
@@ -515,8 +573,9 @@ figures.plt.show()
 # on boundaries of cells already after rapid fitting, in columns; the lines below say how much.
 # Boundaries attract as soon as $p$ changes its sign there, at the rate $2\lvert p\rvert$ of the
 # fitting stage, and no smooth extremum is needed. For these neurons condensation is as early as
-# fitting; sectors of $5^\circ$ do not see it. We call that more than chance if it is ten times what
-# these arcs are of the circle; as null, the start.
+# fitting, and it needs no decay; sectors of $5^\circ$ do not see it, but the shares of narrow groups
+# above do. We call that more than chance if it is ten times what these arcs are of the circle; as
+# null, the start.
 #
 # **The bias.** With decay $e=0$ is no rest point; at rest $e=-\lambda(K+\lambda)^{-1}y$. What the
 # paper sees as a bias should be the residual of the limit. We compare the data loss at the end with
@@ -543,18 +602,19 @@ CHANCE = CELLS.bounds.size * 0.2 / 360
 for name in TERMS:
     print(f"{name}: within 0.1° of a boundary after fitting " + ", ".join(
         f"{standing[name, seed]:.0%}" for seed in SEEDS_7) + " of ΣA, at the start "
-        + ", ".join(f"{standing_0[name, seed]:.1%}" for seed in SEEDS_7))
+        + ", ".join(f"{standing_0[name, seed]:.1%}" for seed in SEEDS_7)
+        + f";\n   without decay at the end {on_boundaries(free[name].networks[-1]):.0%}")
 
 # %%
 bias = {}
+print("each after fitting, at the end: loss over that of the limit; |f − limit|/|limit − target|")
 for (name, seed), row in seen.items():
     loss, limit = runs[name][seed].loss, least[name].outputs(GRID)
     away = rms(limit - target(name, GRID))
     apart = [rms(cond.outputs(row[z], GRID) - limit) / away for z in ("early", "last")]
     own_mse = np.mean(least[name].e ** 2)
     bias[name, seed] = loss.min() / own_mse, loss[-1] / own_mse, *apart
-    print("{}, seed {}: {:.3f}, {:.3f};   {:.3f}, {:.3f}".format(name, seed, *bias[name, seed]))
-print("loss over that of the limit after fitting, at the end; |f − limit|/|limit − target| too")
+    print("{}, seed {}:   {:.3f}, {:.3f};   {:.3f}, {:.3f}".format(name, seed, *bias[name, seed]))
 
 # %% [markdown]
 # ### A network beside its limit
@@ -567,8 +627,12 @@ print("loss over that of the limit after fitting, at the end; |f − limit|/|lim
 # Beside this stands a stationary point, computed without any training: $q=-\frac\lambda2$ and $p=0$
 # at four smooth atoms, started from the four groups. It is no minimum over measures: $\lvert
 # q\rvert$ exceeds $\frac\lambda2$ in a cell that has no atom. A network leaves it only if it has a
-# neuron there, and then by (30) of the paper at the rate $2\lambda(\lvert
-# q\rvert/\frac\lambda2-1)$. We put one there, of amplitude $10^{-6}$, and measure.
+# neuron there. With $s$ the sign of $a$, the amplitude of a balanced neuron obeys
+#
+# $$ \dot A_k=-2A_k(\lambda+2s_kq_k) \quad\text{(paper: 30)} $$ (eq-starts-amplitude)
+#
+# so at the rate $2\lambda(\lvert q\rvert/\frac\lambda2-1)$ it grows. We put one there, of
+# amplitude $10^{-6}$, and measure.
 
 # %%
 LONG = 100_000
@@ -646,19 +710,19 @@ print(f"the new neuron grows at the rate {leave:.3e}, 2λ(depth − 1) = {leave_
 # ```
 #
 # ```{prf:proof}
-# An update turns by $-2\eta sp_\pm$, that is by $-2\eta\lvert p_+\rvert$ above and by
-# $+2\eta\lvert p_-\rvert$ below: a rotation of a circle of their sum, and uniform on it if their
-# ratio is irrational. $\psi_\theta(x_i)$ jumps by $\lvert\tilde x_i\rvert$, hence the length. In
-# {eq}`eq-decay-discrete` $(\partial_a\mathcal L)^2-\lvert\partial_v\mathcal L\rvert^2=-4(Bq^2+
-# a^2p^2)$; with $4q^2=\lambda^2$ it leaves $B\leftarrow(1-2\eta\lambda)B-4\eta^2a^2p^2$, and the
-# mean of $p^2$ is $\mu p_+^2+(1-\mu)p_-^2=\lvert p_+p_-\rvert$. The cost is
-# $A(\lambda+2sq)=2A\lvert p_\pm\rvert\lvert\theta-\theta_\star\rvert$ with mean distances
-# $\eta\lvert p_\mp\rvert$, {eq}`eq-starts-excess`.
+# An update turns by $-2\eta sp_\pm$, that is by $-2\eta\lvert p_+\rvert$ above and by $+2\eta\lvert
+# p_-\rvert$ below: a rotation of a circle of their sum, and uniform on it if their ratio is
+# irrational. $\psi_\theta(x_i)$ jumps by $\lvert\tilde x_i\rvert$, hence the length. In
+# {eq}`eq-decay-discrete` $(\partial_a\mathcal L)^2-\lvert\partial_v\mathcal L\rvert^2=
+# -4((a^2-r^2)q^2+a^2p^2)$; with $4q^2=\lambda^2$ it leaves $a^2-r^2\leftarrow
+# (1-2\eta\lambda)(a^2-r^2)-4\eta^2a^2p^2$, and the mean of $p^2$ is $\mu p_+^2+(1-\mu)p_-^2=\lvert
+# p_+p_-\rvert$. The cost is $A(\lambda+2sq)=2A\lvert p_\pm\rvert\lvert\theta-\theta_\star\rvert$
+# with mean distances $\eta\lvert p_\mp\rvert$, {eq}`eq-starts-excess`.
 # ```
 #
 # In B every atom is such. All four statements are without a free parameter once the limit is
 # known. We train B until $t=20{,}000$, so that its last dying groups have gone, then go on with
-# four steps $\eta$ until $t=24{,}000$, 8 times the time in which an imbalance fades by $e$.
+# four steps $\eta$ until $t=24{,}000$, in which the flow takes an imbalance to $\exp(-8)$ of it.
 
 # %%
 B, e_B = least["B"], least["B"].e
@@ -693,7 +757,7 @@ for eta in STEP_SIZES:
 
 # %%
 def sliding(run):
-    """For each atom: reach below and above over 2η, fraction above, B/a² over −2η|p₊p₋|/λ."""
+    """For each atom: reach below and above over 2η, fraction above, (r² − a²)/a² over 2η/λ."""
     a, r, theta = cond.polar(run.networks[1:])
     found = []
     for angle, c in zip(B.theta, B.c, strict=True):
@@ -706,7 +770,7 @@ def sliding(run):
 
 
 def imbalances(network, j):
-    """B/a² of the neurons on the boundary j."""
+    """(a² − r²)/a² of the neurons on the boundary j."""
     a, r, theta = cond.polar(network)
     ours = (np.abs(np.angle(np.exp(1j * (theta - B.theta[j])))) < 0.01) & (a * B.c[j] > 0)
     return 1 - (r[ours] / a[ours]) ** 2
@@ -717,12 +781,12 @@ law = np.column_stack([plus, minus, minus / slope.sum(axis=1), plus * minus])
 # %%
 measured = {eta: sliding(run) for eta, run in slid.items()}
 wrong = {eta: np.abs(found / law - 1).max(axis=0) for eta, found in measured.items()}
+print(f"theory (measured at η = {ETA:g}) of |p₊|/λ, |p₋|/λ, μ, (r² − a²)/(2ηλa²):")
 for angle, c, row, found in zip(B.theta, B.c, law, measured[ETA], strict=True):
     units = np.array([LAM, LAM, 1, LAM**2])
     print(f"{np.degrees(angle):6.2f}° {c:+.4f}: " + ", ".join(
         f"{x:.3f} ({y:.3f})" for x, y in zip(row / units, found / units, strict=True)))
-print("|p₊|/λ, |p₋|/λ, μ, −B/(2ηλa²):")
-print(f"theory (measured at η = {ETA:g}); largest relative errors (reach, reach, μ, B):")
+print("largest relative errors (reach, reach, μ, imbalance):")
 for eta, row in wrong.items():
     print(f"   η = {eta:<5g}" + " ".join(f"{v:.4f}" for v in row))
 
@@ -778,9 +842,9 @@ figures.plt.show()
 # they move $p$ by less than $\frac{2\eta}{\sqrt{12N}}\sum_j\lvert c_j\rvert(\lvert
 # p_+\rvert+\lvert p_-\rvert)_j\max\lvert\tilde x\rvert^2$ in the mean square, relative to the
 # least $\lvert p_\pm\rvert$ by {glue:text}`starts-jitter` at $\eta=0.1$, and twice that at $0.2$:
-# we allow 10 % in the reach, which is an extreme value, and 2 % in $\mu$, $B$ and
+# we allow 10 % in the reach, which is an extreme value, and 2 % in $\mu$, the imbalance and
 # $\Phi$, which are means, for $\eta\le0.2$. At $\eta=0.4$ second order shows. Nulls: jumps that are
-# as long on both sides, with $\mu=\frac12$; an imbalance that fades by $e^{-8}$ in this time; no
+# as long on both sides, with $\mu=\frac12$; an imbalance that fades to $\exp(-8)$ in this time; no
 # floor under $\Phi$.
 #
 # The last two matter beyond this chapter. A network with boundary atoms does *not* reach its limit
@@ -792,10 +856,10 @@ figures.plt.show()
 # ### What is last in B
 #
 # After 80,000 updates the excess of B is mostly amplitude of two groups on boundaries that are no
-# atoms. By (30) they die at the rate $2\lambda(1-h)$, $h=\lvert q_\star\rvert/\frac\lambda2$ there.
-# But something else is slower. Its four features are nearly dependent, so amplitude can be
-# exchanged between its atoms at little cost: with $\theta$ held by the boundaries, (30) is to first
-# order
+# atoms. By {eq}`eq-starts-amplitude` they die at the rate $2\lambda(1-h)$, $h=\lvert
+# q_\star\rvert/\frac\lambda2$ there. But something else is slower. Its four features are nearly
+# dependent, so amplitude can be exchanged between its atoms at little cost: with $\theta$ held by
+# the boundaries, {eq}`eq-starts-amplitude` is to first order
 #
 # $$ \delta A_j'=-\tfrac4n\lvert c_j\rvert\sum_ks_js_k\,\varphi_{\theta_j}(X)\cdot
 #    \varphi_{\theta_k}(X)\,\delta A_k , $$ (eq-starts-exchange)
@@ -861,23 +925,31 @@ print("the last one at four η: " + ", ".join(f"{v:.4f} λ" for v in by_step))
 # How much of this hangs on our nine inputs? The limits for four numbers of equidistant inputs and
 # four decays, by cutting planes. *Touches* counts the places at which $\lvert
 # q_\star\rvert=\frac\lambda2$, and the rank is that of their features at the inputs. Where touches
-# outnumber the rank the minimiser is not unique, by the lemma below.
+# outnumber the rank *and the atoms alone have it*, the minimiser is not unique, by the lemma below:
+# a further touch is a combination of the atoms, and can be given a little amplitude of its own sign
+# at their cost. The atoms must have the rank: with the inputs $\pm\sqrt3$ and targets
+# $\frac\lambda2$, $0.2$ three places of rank two are touched, yet the one atom is the only limit,
+# for the combination would give one of the other two the wrong sign.
 
 
 # %%
 def shape(name, n, lam):
-    """Atoms, those on boundaries, touches and rank in the limit; None if it is not found."""
-    data = problem(name, n)
+    """Atoms, those on boundaries, touches, rank of touches and of atoms; None if not found."""
+    return shape_of(problem(name, n), lam)
+
+
+def shape_of(data, lam):
     try:
         m = cond.minimiser(data, lam)
     except cond.SolverError:
         return None
     ends = cond.Cells.of(data.x).extrema(m.e)
     touch = ends.theta[np.abs(ends.value) * 2 / lam > 1 - 1e-9]
-    rank = np.linalg.matrix_rank(features(touch, data.x), tol=1e-9)
-    return m.c.size, int((~m.smooth).sum()), touch.size, int(rank)
+    ranks = (int(np.linalg.matrix_rank(features(theta, data.x), tol=1e-9))
+             for theta in (touch, m.theta))
+    return m.c.size, int((~m.smooth).sum()), touch.size, *ranks
 
-
+# %%
 DECAYS, NUMBERS = (1e-4, 3e-4, 1e-3, 3e-3), (7, 9, 11, 13)
 shapes = {(name, n, lam): shape(name, n, lam)
           for name in TERMS for n in NUMBERS for lam in DECAYS}
@@ -888,6 +960,11 @@ for name in TERMS:
         print(f"{name}, n = {n:2d}: " + "   ".join(
             "{} ({}), {}/{}".format(*s) if s else "not found " for s in row))
 missing = [key for key, s in shapes.items() if s is None]
+crowded = [s for s in shapes.values() if s and s[2] > s[3]]
+print(f"touches outnumber the rank in {len(crowded)}; the atoms number it and have it in "
+      f"{sum(s[0] == s[3] == s[4] for s in crowded)} of these")
+lone = shape_of(cond.Data(np.array([-1, 1]) * np.sqrt(3), np.array([LAM / 2, 0.2])), LAM)
+print("±√3 with targets λ/2, 0.2: {} atom, {} touches of rank {}".format(*np.take(lone, [0, 2, 3])))
 print(f"{len(missing)} of {len(shapes)} not found: "
       + "; ".join(f"{name}, n = {n}, λ = {lam:g}" for name, n, lam in missing))
 
@@ -903,17 +980,18 @@ print(f"{len(missing)} of {len(shapes)} not found: "
 # :label: lem-starts-equal
 #
 # Let $\theta_j$ be the places where $\lvert q_\star\rvert=\frac\lambda2$, and $\sum_jz_j
-# \varphi_{\theta_j}(X)=0$ with $z\ne0$. As long as no amplitude changes its sign, adding $\tau z$
-# to the amplitudes of a limit gives a limit: the same outputs at the inputs, the same $\Phi$, other
-# atoms.
+# \varphi_{\theta_j}(X)=0$ with $z\ne0$. Add $\tau z$ to the amplitudes of a limit, those of touches
+# without an atom being 0. As long as every amplitude is 0 or has the sign of $-q_\star(\theta_j)$,
+# this gives a limit: the same outputs at the inputs, the same $\Phi$, other amplitudes.
 #
 # If $e_\star$ is orthogonal to all affine functions of $x$, touches come in opposite pairs
 # $\theta,\theta+\pi$, and with three kinks or more they are dependent.
 # ```
 #
 # ```{prf:proof}
-# $0=\frac1ne_\star\cdot\sum z_j\varphi_{\theta_j}(X)=\sum z_jq_\star(\theta_j)=-\frac\lambda2\sum
-# s_jz_j$, so $\sum\lvert c_j\rvert$ stays. For the second part
+# With $s_j$ the sign of $-q_\star(\theta_j)$, $0=\frac1ne_\star\cdot\sum z_j\varphi_{\theta_j}(X)=
+# \sum z_jq_\star(\theta_j)=-\frac\lambda2\sum s_jz_j$. The new amplitudes $c_j$ have
+# $\lvert c_j\rvert=s_jc_j$, so $\sum\lvert c_j\rvert$ stays. For the second part
 # $\varphi_\theta(x)-\varphi_{\theta+\pi}(x)=x\cos\theta+\sin\theta$, so $q_\star$ has the period
 # $\pi$, and $2k$ features of $k$ kinks span at most $k+2$ dimensions.
 # ```
@@ -1047,6 +1125,13 @@ print(f"f(0) of the limits: {f_0[0]:.4f} to {f_0[1]:.4f}; the seeds are "
 # trivial; they are left out since. The rate at which groups die missed its first tolerance, and
 # the exchange was found when our first explanation of that failed; 10 % for the fall of the errors
 # was chosen with them in sight.
+#
+# After a review, and with all results above known: the row on late condensation had the kind
+# reading only and held; it has both readings now and is open. The chance share at the start was seen
+# before it was taken off in the second reading; without that half of $\sum A$ stands in narrow
+# groups of pairs from the start or soon after. The row on the groups of figure 6 had
+# left out our own cut-off for narrow groups. The small start had one width, one seed, and so could
+# not see the number of neurons; the width was added, at the tolerance set before for the exponent.
 
 # %%
 compare = claims.compare
@@ -1059,12 +1144,12 @@ def verdict(found):
 
 
 def judged(claim, measured, found, null, note):
-    """The row of a property of a run; a note is needed if it does not hold in all seeds."""
+    """The row of a property of a run; a note is needed if it does not hold in all runs."""
     found, kind = list(found), verdict(found)
-    extra = {"note": note} if not all(found) else {}
+    extra = {"note": note}
     if "holds" in kind:
         extra["null_holds"] = null
-    return compare(claim, f"in {sum(found)} of {len(found)} seeds; {measured}", **kind, **extra)
+    return compare(claim, f"in {sum(found)} of {len(found)} runs; {measured}", **kind, **extra)
 
 
 others = fit[LARGE] + fit[DECAY]
@@ -1072,6 +1157,7 @@ quick = max(others) < 500 and min(others) > 0
 low_90 = [len(found) == 1 and found[0] not in dominant(groups)
           for found, groups in zip(near_90, ends[DECAY], strict=True)]
 all_grouped = [not loose(g) and low for g, low in zip(ends[DECAY], low_90, strict=True)]
+all_narrow = [narrow(g) and low for g, low in zip(ends[DECAY], low_90, strict=True)]
 gone = {name: all(wide > 45 and turned < 1e-9 and kept < 1e-6 for _, wide, turned, kept in rows)
         for name, rows in dead.items()}
 
@@ -1088,11 +1174,12 @@ rows = [
            f" {sum(two[LARGE])}",
            [a and b for a, b in zip(two[DECAY], two[SMALL], strict=True)], any(two[LARGE]), ""),
     judged("W-F6-decay", f"loose: {', '.join(str(len(loose(g))) for g in ends[DECAY])}; a group "
-           f"near 90° in {sum(low_90)}; without decay loose "
-           f"{min(len(loose(g)) for g in ends[LARGE])} or more",
-           all_grouped, not all(map(loose, ends[LARGE])),
+           f"near 90° in {sum(low_90)}, groups of any width in {sum(all_grouped)}; without decay "
+           f"loose {min(len(loose(g)) for g in ends[LARGE])} or more",
+           all_narrow, any(map(narrow, ends[LARGE])),
            "A draw may have a straggler with next to no amplitude, which has come home after as "
-           f"many updates again (loose then: {', '.join(map(str, late.values()))})."),
+           f"many updates again (loose then: {', '.join(map(str, late.values()))}); and the dying "
+           "group near 90° is about 5° wide, our cut-off for narrow."),
     compare("W-F6-dead", f"spread {min(w for _, w, *_ in dead[DECAY]):.0f}° or more, turned by "
             f"less than 1e-9, A down to {max(r[3] for r in dead[DECAY]):.1e}; without decay "
             f"{max(r[3] for r in dead[LARGE]):.0f}", holds=gone[DECAY], null_holds=gone[LARGE]),
@@ -1110,19 +1197,35 @@ rows += [
            f"{min(len(loose(g)) for g in ends[LARGE])} loose neurons or more",
            fast_and_wide, any(null_wide), ""),
 ]
+
+# %%
 early_R2 = [row["R2"][0] for row in seen.values()]
 before, after = zip(*(row["sectors"] for row in seen.values()), strict=True)
 rows += [
     judged("W-F7-early", f"R² {min(early_R2):.3f} or more, {min(before)} sectors or more; at "
            f"the end {max(after)} at most",
            [row["R2"][0] > 0.9 and row["sectors"][0] > 36 for row in seen.values()],
-           any(row["R2"][1] > 0.9 and row["sectors"][1] > 36 for row in seen.values()), ""),
+           any(row["R2"][1] > 0.9 and row["sectors"][1] > 36 for row in seen.values()),
+           "Sectors do not see columns: in B and C "
+           f"{min(v for k, v in standing.items() if k[0] != 'A'):.0%} of ΣA or more stands within "
+           "0.1° of boundaries of cells already then."),
     judged("W-F7-groups", f"{min(len(row['groups']) for row in seen.values())} to "
            f"{max(len(row['groups']) for row in seen.values())} groups, diameters at most "
            f"{max(g.diameter for row in seen.values() for g in row['groups']):.2f}°; without decay "
            f"condensed in {sum(free_condensed.values())} of {len(free)}",
            [condensed(row["last"]) for row in seen.values()], any(free_condensed.values()), ""),
 ]
+
+# %%
+all_late = [row["first"] > 10 * row["T"] for row in seen.values()]
+readings = [all_late, list(half_late.values())]
+stages = {"verdict": "open"}
+if all(map(all, readings)) or not any(map(any, readings)):
+    stages = {"holds": all(all_late), "null_holds": any(free_condensed.values())}
+stages["note"] = ("The words do not say how much must be condensed. The last of the appreciable "
+                  "amplitude is late in all runs; in B and C about half of what is not in narrow "
+                  "groups by chance is in them soon after fitting, on boundaries above all; in "
+                  "A that comes later.")
 
 # %%
 after_fit, at_end, _, apart = (np.array(column) for column in zip(*bias.values(), strict=True))
@@ -1140,12 +1243,14 @@ rows += [
         + f"; four points: {max(four_directions)} of 2",
         [row["directions"] > len(TERMS[name]) and least[name].c.size > len(TERMS[name])
          for (name, _), row in seen.items()], max(four_directions) > 2, ""),
-    judged("W-S5-stages", f"T {min(row['T'] for row in seen.values())} to "
-           f"{max(row['T'] for row in seen.values())}, first condensed at "
-           f"{min(row['first'] for row in seen.values()):,} to "
-           f"{max(row['first'] for row in seen.values()):,}, at least "
-           f"{min(row['first'] / row['T'] for row in seen.values()):.0f} T",
-           [row["first"] > 10 * row["T"] for row in seen.values()], None, ""),
+    compare("W-S5-stages", f"99 % condensed first at "
+            f"{min(row['first'] / row['T'] for row in seen.values()):.0f} T or later, long after "
+            f"in {sum(all_late)} of {len(all_late)} runs; half of the rest in "
+            f"{sum(half_late.values())}; gathered at T, 3 T: " + ", ".join(
+                f"{name} {min(v[0] for k, v in gathered.items() if k[0] == name):.2f}, "
+                f"{min(v[1] for k, v in gathered.items() if k[0] == name):.2f} or more"
+                for name in TERMS)
+            + f"; without decay 99 % never: {not any(free_condensed.values())}", **stages),
 ]
 
 # %%
@@ -1225,9 +1330,11 @@ rows += [
             holds=equal_off < 1e-12 and min(row[2] for row in equal.values()) > 0.01
             and np.abs(chosen[:, 0]).max() < 0.01 and np.ptp(chosen[:, 1]) > 0.01,
             null_holds=bool(np.ptp(four_0) > 0.01)),
-    compare("B21-small", f"exponent {small_law.slope:.3f}, {over[1.0] / LEAST:.2%} over the least "
-            f"at γ = 1; large {large_over / LEAST:.0%} or more",
-            holds=abs(small_law.slope - 1) < 0.2 and over[1.0] < 0.01 * LEAST,
+    compare("B21-small", f"exponent {small_law.slope:.3f} over γ, {width_law.slope:.3f} of m at "
+            f"γ = 1, {small_over / LEAST:.2%} over the least there; large "
+            f"{large_over / LEAST:.0%} or more",
+            holds=abs(small_law.slope - 1) < 0.2 and abs(width_law.slope + 1) < 0.2
+            and small_over < 0.01 * LEAST,
             null_holds=large_over < 0.01 * LEAST),
 ]
 claims.report(rows)

@@ -29,7 +29,7 @@
 #   first two are in every seed, the size of the third depends on the draw;
 # - what the printed size costs.
 #
-# It runs for about 15 seconds on one core. The eight seeds are made by `full/transformer.py` in
+# It runs for about 25 seconds on one core. The eight seeds are made by `full/transformer.py` in
 # about 15 minutes; a part of them is computed again here.
 
 # %%
@@ -53,11 +53,11 @@ torch.set_num_threads(1)
 #
 # A sequence has nine tokens. Somewhere a key $x\in\{20,\dots,99\}$ is followed by two anchors
 # $a,b\in\{1,2,3,4\}$, and the target is $g_a(g_b(x))=x+d_a+d_b$ with $d=(5,1,-2,-8)$: an *anchor
-# function* {cite:p}`zhang2024anchor`. The position $p$ of the key is even on $\{0,\dots,6\}$; the
-# key is even on those with $x\bmod9\ne p$ in training, and with $x\bmod9=p$ in testing. The other
-# six tokens are even on $\{20,\dots,99\}$ and mean nothing. Training uses fourteen of the sixteen
-# pairs of anchors; $(3,4)$ and $(4,3)$, with the target $x-10$, are held out. That all pairs are
-# equally likely is not printed and is our choice.
+# function* {cite:p}`zhang2024anchor`. The position $p$ of the key is uniform on $\{0,\dots,6\}$;
+# the key is uniform on those with $x\bmod9\ne p$ in training, and with $x\bmod9=p$ in testing. The
+# other six tokens are uniform on $\{20,\dots,99\}$ and mean nothing. Training uses fourteen of the
+# sixteen pairs of anchors; $(3,4)$ and $(4,3)$, with the target $x-10$, are held out. That all
+# pairs are equally likely is not printed and is our choice.
 #
 # *Why it is true.* Translations commute, so the order of the anchors does not matter, and $-2-8=
 # -10$. The residue and the position decide alone whether a combination trains or tests, so no
@@ -126,7 +126,8 @@ print(f"targets {min(every)} to {max(every)}, vocabulary 0 to {anchors.VOCABULAR
 #
 # ## The network
 #
-# With $N=\mathrm{LN}(H)$, $Q=NW_Q$, $K=NW_K$, $V=NW_V$, each of the two layers computes
+# With $\tilde H=\mathrm{LN}(H)$, $Q=\tilde HW_Q$, $K=\tilde HW_K$, $V=\tilde HW_V$, each of the two
+# layers computes
 #
 # $$
 # U=H+\mathrm{softmax}\Bigl(\frac{QK^\top}{\sqrt{d_k}}\Bigr)VW_O,\qquad
@@ -159,19 +160,19 @@ def normal(x, gain, shift):
 
 
 def by_einsum(z, tokens, from_normal=True):
-    """Z (N, 120) of sequences (N, 9)."""
+    """Z (size, 120) of sequences (size, 9)."""
     H = z["embed"][tokens] + z["position"]
     for k in (1, 2):
-        N = normal(H, z[f"first-gain-{k}"], z[f"first-shift-{k}"])
-        Q, K, V = (np.einsum("ntd,qd->ntq", N, z[f"{name}-{k}"])
+        normed = normal(H, z[f"first-gain-{k}"], z[f"first-shift-{k}"])
+        Q, K, V = (np.einsum("ntd,qd->ntq", normed, z[f"{name}-{k}"])
                    for name in ("query", "key", "value"))
         scores = np.einsum("ntq,nsq->nts", Q, K) / np.sqrt(Q.shape[-1])
         weight = np.exp(np.where(np.tri(9) > 0, scores, -np.inf))
         weight /= weight.sum(-1, keepdims=True)
         U = H + np.einsum("nts,nsq,dq->ntd", weight, V, z[f"out-{k}"], optimize=True)
-        N = normal(U, z[f"second-gain-{k}"], z[f"second-shift-{k}"])
-        hidden = np.maximum(np.einsum("ntd,fd->ntf", N, z[f"up-{k}"]), 0)
-        H = (N if from_normal else U) + np.einsum("ntf,df->ntd", hidden, z[f"down-{k}"])
+        normed = normal(U, z[f"second-gain-{k}"], z[f"second-shift-{k}"])
+        hidden = np.maximum(np.einsum("ntd,fd->ntf", normed, z[f"up-{k}"]), 0)
+        H = (normed if from_normal else U) + np.einsum("ntf,df->ntd", hidden, z[f"down-{k}"])
     return H[:, -1] @ z["logits"].T + z["bias"]
 
 
@@ -266,10 +267,10 @@ print(f"{idle.size} tokens that never occur shrink by ∏(1 − ηλ) = {factor:
 # ```
 #
 # ```{prf:proof}
-# $L$ depends on $A$ and $B$ through $M=A^\top B$. With $G=\partial L/\partial M$ it is $\nabla_AL=
-# BG^\top$ and $\nabla_BL=AG$, hence $\nabla_AL\,A^\top=BG^\top A^\top=(\nabla_BL\,B^\top)^\top$. The terms of
-# first order in $D$ are $\nabla_AL\,A^\top$ plus its transpose, less the same for $B$, and cancel.
-# The terms of second order are those in {eq}`eq-transformer-gauge`.
+# $L$ depends on $A$ and $B$ through $M=A^\top B$. With $S=\partial L/\partial M$ it is $\nabla_AL=
+# BS^\top$ and $\nabla_BL=AS$, hence $\nabla_AL\,A^\top=BS^\top A^\top=(\nabla_BL\,B^\top)^\top$.
+# The terms of first order in $D$ are $\nabla_AL\,A^\top$ plus its transpose, less the same for $B$,
+# and cancel. The terms of second order are those in {eq}`eq-transformer-gauge`.
 # ```
 #
 # ```{prf:lemma} Decay counts singular values
@@ -409,8 +410,11 @@ print(f"seeds stored: {SEEDS}")
 #
 # The first epoch of seed 0, with and without decay. The stored runs are in single precision, which
 # rounds at $6\cdot10^{-8}$; the updates of an epoch multiply that. Here the epoch is computed in
-# double precision, so that no rounding is shared, and asked for $10^{-3}$. Later epochs cannot be
-# asked for digits on another machine, and what follows speaks of all seeds.
+# double precision, so that no rounding is shared, and asked for $10^{-3}$. Accuracies are counts: a
+# sequence changes its answer only if its two largest outputs are as close as the outputs agree, to
+# about $10^{-3}$ where their gaps are of order 1, which is one sequence or two in a thousand; we
+# allow five in each thousand. Later epochs cannot be asked for digits on another machine, and what
+# follows speaks of all seeds.
 
 # %%
 double = replace(PLAN, single=False)
@@ -418,8 +422,10 @@ again = [anchors.follow(double, 0, lam, epochs=1) for lam in DECAYS]
 spot = {name: max(np.abs(run[name] / stored[name][0, k][: len(run[name])] - 1).max()
                   for k, run in enumerate(again))
         for name in ("loss", "norm", "directions", "imbalance")}
+answers = max(np.abs(run["accuracy"] - stored["accuracy"][0, k][:2]).max()
+              for k, run in enumerate(again))
 print(f"an epoch of seed 0 again, equal to 1e-3 in {', '.join(spot)}: "
-      f"{max(spot.values()) < 1e-3}")
+      f"{max(spot.values()) < 1e-3}\naccuracies to 0.005: {answers <= 0.005}")
 change = np.abs(again[1]["norm"][1] / again[0]["norm"][1] - 1).max()
 print(f"the two decays differ by {change:.3f} after this epoch")
 
@@ -537,13 +543,14 @@ print(f"N at the start {count[:, 0, 0].mean():.2f} on average, {random_rows:.2f}
 # By the criterion that we had settled, the rows align in every seed, in both layers and both
 # matrices, and without decay in none. What we did not expect is how different the two layers are,
 # and $N$ does not tell all of it: few dimensions are not yet few directions. Count the pairs of
-# rows that are close to one line, $\lvert C_{ij}\rvert>0.9$, an angle of $26°$. Lines that are
-# spread evenly in a plane would have the share $\frac2\pi\arccos0.9$ of such pairs.
+# rows that are close to one line. The file has hundredths; close is 91 of them or more, which is
+# $\lvert C_{ij}\rvert\ge0.905$, an angle of $25°$. Lines that are spread evenly in a plane would
+# have the share $\frac2\pi\arccos0.905$ of such pairs.
 
 # %%
 off_diagonal = np.triu_indices(PLAN.qk, 1)
-close = (np.abs(stored["maps"][..., *off_diagonal]) > 90).mean(-1)  # seeds, decays, times, ...
-even = 2 / np.pi * np.arccos(0.9)
+close = (np.abs(stored["maps"][..., *off_diagonal]) >= 91).mean(-1)  # seeds, decays, times, ...
+even = 2 / np.pi * np.arccos(0.905)
 for layer in LAYERS:
     print(f"layer {layer + 1}, epoch {LATE}: share of close pairs λ = 0 "
           f"{span(close[:, 0, 1, layer])}, λ = {LAM} {span(close[:, 1, 1, layer])}")
@@ -569,6 +576,25 @@ print(f"evenly spread in a plane: {even:.3f}")
 # $$ (eq-transformer-left)
 #
 # The file has the norms of $W_Q$ and $W_K$, so we bound these pairs.
+#
+# The null is descent, and it must get the same dose to be able to fail: by
+# {eq}`eq-transformer-gauge` a term of second order, proportional to $\eta$ at a given dose, is left
+# when $e^{-2\sum\eta\lambda}$ has become small, and with a large step it would be most of what is
+# left. So the small network descends with the decay of these runs, $\lambda=0.8$, and a step
+# about as large as the mean rate of AdamW in them, until the dose is the same.
+
+# %%
+STEP = 1.25e-3
+state, count_steps = dict(z), round(PLAN.dose(LAM) / (STEP * LAM))
+for _ in range(count_steps):
+    g = gradients(state)
+    state = {name: (1 - STEP * LAM) * x - STEP * g[name] for name, x in state.items()}
+kept_dose = [np.linalg.norm(gauge(state, *head)) / np.linalg.norm(gauge(z, *head))
+             for head in HEADS]
+over_law = np.array(kept_dose) / np.exp(-2 * STEP * LAM * count_steps)
+mean_rate = PLAN.dose(1) / (PLAN.steps * PLAN.epochs)
+print(f"descent, {count_steps} steps of {STEP:g} (mean rate of AdamW {mean_rate:.3g}), dose "
+      f"{STEP * LAM * count_steps:.3g}:\n   D over what its law leaves {span(over_law)}")
 
 # %%
 share = stored["imbalance"]  # seeds, decays, epochs, layers, (query and key, value and out)
@@ -577,14 +603,13 @@ for layer, k in product(LAYERS, range(2)):
     begin, end = (span(share[:, 1, t, layer, k]) for t in (0, -1))
     name = ("W_Q, W_K", "W_V, W_O")[k]
     print(f"layer {layer + 1} {name}: share {begin}, then {end}; halved in "
-          f" {halved[:, layer, k].sum()} of {SEEDS}")
+          f"{halved[:, layer, k].sum()} of {SEEDS}")
 squares = (norm**2).sum(-1)  # of A and B together
 bound = (share[:, 1, -1, :, 0] / share[:, 1, 0, :, 0] * squares[:, 1, -1] / squares[:, 1, 0]
          / PLAN.qk**0.5)
 law = np.exp(-2 * PLAN.dose(LAM))
 print(f"descent with this dose leaves {law:.4f} of D; AdamW at least {span(bound)}, "
       f"{(bound / law).min():.1f} times as much or more")
-print(f"descent of the small network leaves {span(np.array(kept) / fade)} of what its law leaves")
 
 # %% [markdown]
 # So the rows condense although the gauge does not fade as under descent, and the lemma can be a
@@ -690,12 +715,15 @@ for name, value in {
 # ## The ledger
 #
 # Order of events: the criteria for norms, rows, held-out pairs and the fading of the gauge were
-# written down after a trial of one epoch of another seed and before the file was read. We knew
-# from earlier work that such runs show contraction and alignment, and that the gain varies between
+# written down after a trial of one epoch of another seed and before the file was read. We knew from
+# earlier work that such runs show contraction and alignment, and that the gain varies between
 # seeds; hence the three outcomes of the rule for the gain. The expectation that the gauge fades
-# failed and is told as such. The findings on AdamW, on the two layers and on the spread of the gain were
-# seen first; their limits, round numbers, and the null of the last were chosen with the result in
-# sight.
+# failed and is told as such. The findings on AdamW, on the two layers and on the spread of the gain
+# were seen first; their limits, round numbers, and the null of the last were chosen with the result
+# in sight. The null of the finding on AdamW was first taken at a fraction of its dose, where it
+# could not fail; a review found that, and it is judged at the same dose now, where it can. For
+# close pairs we had counted 91 hundredths or more and compared with even lines at 0.9; their share
+# is now that of 0.905, which is less and so harder to stay below.
 
 # %%
 compare = claims.compare
@@ -736,7 +764,7 @@ rows += [
     compare("W-F1-aligned", f"directions fall to {span(fell[:, 1, 0])} of those at epoch {EARLY}, "
             f"{judged['W-F1-aligned'][1]}", **judged["W-F1-aligned"][0],
             note="The rows lose dimensions; at this size they form no tight groups in layer 1, "
-                 f"{close[:, 1, 1, 0].mean():.2f} of the pairs are within 26 degrees of a line."),
+                 f"{close[:, 1, 1, 0].mean():.2f} of the pairs are within 25 degrees of a line."),
     compare("W-F8-norms", f"{span(left[:, 1])} of the start, {judged['W-F8-norms'][1]}",
             **judged["W-F8-norms"][0]),
     compare("W-F8-aligned", f"directions fall to {span(fell[:, 1])} of those at epoch {EARLY}, "
@@ -769,8 +797,8 @@ rows += [
             holds=turn[0] < 1e-10 and turn[2] < turn[1] / 2,
             null_holds=scaling[0] < 1e-10 and scaling[2] < scaling[1] / 2),
     compare("B22-adamw", f"at least {(bound / law).min():.1f} times the law in {bound.size} heads; "
-            f"descent {max(kept) / fade:.3f} times", holds=(bound / law).min() > 2,
-            null_holds=max(kept) / fade > 2),
+            f"descent with this dose {span(over_law)} times",
+            holds=(bound / law).min() > 2 * over_law.max(), null_holds=over_law.max() > 2),
     compare("B22-layers", f"close pairs {span(close[:, 1, 1, 1])} in layer 2, "
             f"{span(close[:, 1, 1, 0])} in layer 1; even lines in a plane {even:.3f}",
             holds=gathered(1), null_holds=gathered(0)),

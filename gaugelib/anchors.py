@@ -4,11 +4,11 @@ Appendix G of the weight-decay paper.  A sequence of nine tokens holds a key x a
 behind it; the target is g_a(g_b(x)) = x + d_a + d_b.  Data, start and order of the batches come
 from numpy's generators, the gradients from torch.  The number of threads is the caller's choice.
 
-What the paper does not print is our choice: pairs are drawn evenly; each LayerNorm has a gain and
-a shift of its own (start 1 and 0) and the constant 1e-5; the positional embedding starts like the
-weight of a one-hot position, and the output bias at 0; AdamW has torch's constants (0.9, 0.999,
-1e-8); the rate changes once an epoch, which shuffles the data and leaves the rest, less than a
-batch, unused.
+What the paper does not print is our choice: pairs are drawn uniformly; each LayerNorm has a gain
+and a shift of its own (start 1 and 0) and the constant 1e-5; the positional embedding starts like
+the weight of a one-hot position, and the output bias at 0; AdamW has torch's constants (0.9,
+0.999, 1e-8); the rate changes once an epoch, which shuffles the data and leaves the rest, less
+than a batch, unused.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,11 @@ class Plan:
             raise ValueError(f"batch must be in 1..{self.examples}, got {self.batch}")
         if self.warmup >= self.epochs:
             raise ValueError(f"warmup must be in 1..{self.epochs - 1}, got {self.warmup}")
+        for name in ("peak", "least"):
+            if isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be a number > 0, got {getattr(self, name)}")
         scalar_in("least", self.least, 0, scalar_in("peak", self.peak, 0, np.inf), closed_high=True)
+        instance("single", self.single, bool)
 
     @property
     def steps(self):
@@ -81,8 +85,10 @@ class Plan:
 
     def dose(self, lam, epochs=None):
         """Sum of rate times lam over all updates of the first ``epochs`` epochs, or of all."""
-        epochs = self.epochs if epochs is None else epochs
-        return lam * self.steps * sum(map(self.rate, range(epochs)))
+        epochs = self.epochs if epochs is None else whole("epochs", epochs, 0)
+        if epochs > self.epochs:
+            raise ValueError(f"epochs must be in 0..{self.epochs}, got {epochs}")
+        return _decay(lam) * self.steps * sum(map(self.rate, range(epochs)))
 
     @property
     def operations(self):
@@ -102,17 +108,28 @@ FULL = Plan(d=400, ff=1200, qk=64, examples=157_500, batch=4096, epochs=400, war
             least=5e-5)  # the number of examples is not printed: our guess
 
 
+def _decay(lam):
+    """``lam`` as a float >= 0."""
+    if isinstance(lam, (bool, np.bool_)) or finite("lam", lam).ndim or lam < 0:
+        raise ValueError(f"lam must be >= 0, got {lam!r}")
+    return float(lam)
+
+
 def target(x, a, b):
     """g_a(g_b(x)) = x + d_a + d_b of keys x for one anchor pair."""
     for anchor in (a, b):
-        if anchor not in SHIFTS:
+        if (not isinstance(anchor, (int, np.integer)) or isinstance(anchor, bool)
+                or anchor not in SHIFTS):
             raise ValueError(f"an anchor must be one of {list(SHIFTS)}, got {anchor!r}")
-    return np.asarray(x) + SHIFTS[a] + SHIFTS[b]
+    x = np.asarray(x)
+    if x.dtype.kind not in "iu" or not np.isin(x, KEYS).all():
+        raise ValueError(f"x must be whole numbers in {KEYS[0]}..{KEYS[-1]}, got {x!r}")
+    return x + SHIFTS[a] + SHIFTS[b]
 
 
 def keys(position, training):
     """Keys allowed at a position: x mod 9 != p in training, x mod 9 = p in testing."""
-    if position not in POSITIONS:
+    if whole("position", position, 0) > POSITIONS[-1]:
         raise ValueError(f"position must be in 0..{POSITIONS[-1]}, got {position!r}")
     return KEYS[(KEYS % LENGTH != position) == bool(training)]
 
@@ -120,22 +137,27 @@ def keys(position, training):
 def examples(rng, size, *, pairs, training):
     """``size`` sequences with anchors from ``pairs``: tokens (size, 9) and targets (size,).
 
-    The position is even on 0..6, then the key on those allowed there; the six other tokens are
-    even on 20..99.
+    The position is uniform on 0..6, then the key on those allowed there; the six other tokens are
+    uniform on 20..99.
     """
-    size, pairs = whole("size", size, 1), tuple(map(tuple, pairs))
-    if not pairs or not set(pairs) <= set(PAIRS):
-        raise ValueError(f"pairs must be some of {PAIRS}, got {pairs}")
+    size, rng = whole("size", size, 1), instance("rng", rng, np.random.Generator)
+    try:
+        chosen_from = tuple(map(tuple, pairs))
+        known = set(chosen_from) <= set(PAIRS)
+    except TypeError:
+        chosen_from = known = ()
+    if not known or not chosen_from:
+        raise ValueError(f"pairs must be some of {PAIRS}, got {pairs!r}")
     allowed = [keys(p, training) for p in POSITIONS]
     tokens = rng.integers(KEYS[0], KEYS[-1] + 1, (size, LENGTH))
     positions = rng.integers(POSITIONS.size, size=size)
-    chosen = rng.integers(len(pairs), size=size)
+    chosen = rng.integers(len(chosen_from), size=size)
     share = rng.random(size)
     targets = np.empty(size, dtype=np.int64)
     for n, (p, k) in enumerate(zip(positions, chosen)):
         x = allowed[p][int(share[n] * allowed[p].size)]
-        tokens[n, p : p + 3] = x, *pairs[k]
-        targets[n] = target(x, *pairs[k])
+        tokens[n, p : p + 3] = x, *chosen_from[k]
+        targets[n] = target(x, *chosen_from[k])
     return tokens, targets
 
 
@@ -145,6 +167,7 @@ def initial(plan, rng):
     A row of "query-1" (qk, d) is one row of the paper's W_Q in layer 1.
     """
     d, ff, qk = instance("plan", plan, Plan).d, plan.ff, plan.qk
+    instance("rng", rng, np.random.Generator)
 
     def weight(d_out, d_in):
         return rng.standard_normal((d_out, d_in)) * d_in**-GAMMA
@@ -169,16 +192,16 @@ def tensors(parameters, single=False):
 
 
 def logits(parameters, tokens):
-    """Outputs Z at the last position, (55) to (59): tokens (N, 9) -> (N, 120).
+    """Outputs Z at the last position, (55) to (59): tokens (size, 9) -> (size, 120).
 
-    In a layer, with N = LN(H), Q = N W_Q etc. and the causal mask,
+    The tokens are an array or a tensor.  In a layer, with Q = LN(H) W_Q etc. and the causal mask,
 
         U = H + softmax(Q K'/sqrt(qk)) V W_O,    H <- LN(U) + ReLU(LN(U) W_1) W_2,
 
     so the second residual starts from the normalised LN(U), and no LayerNorm stands at the end.
     The last layer is computed at the last position only, for nothing else reaches the output.
     """
-    H = F.embedding(tokens, parameters["embed"]) + parameters["position"]
+    H = F.embedding(torch.as_tensor(tokens), parameters["embed"]) + parameters["position"]
     mask = torch.full((LENGTH, LENGTH), -torch.inf, dtype=H.dtype).triu(1)
     for layer in range(1, LAYERS + 1):
         p = {name.removesuffix(f"-{layer}"): value for name, value in parameters.items()}
@@ -199,7 +222,7 @@ def _layer_norm(x, p, which):
 def accuracy(parameters, tokens, targets):
     """Share of the sequences whose largest output is the target."""
     with torch.no_grad():
-        found = logits(parameters, torch.from_numpy(tokens)).argmax(1)
+        found = logits(parameters, tokens).argmax(1)
     return float((found.numpy() == targets).mean())
 
 
@@ -209,12 +232,11 @@ def training(parameters, tokens, targets, plan, lam, rng):
     AdamW with decay ``lam`` on every parameter, gradients cut to the global norm 1:
     theta <- (1 - rate lam) theta - rate m/(sqrt(v) + 1e-8).
     """
-    lam = float(finite("lam", lam))
-    if lam < 0:
-        raise ValueError(f"lam must be >= 0, got {lam!r}")
+    lam, plan = _decay(lam), instance("plan", plan, Plan)
     if len(tokens) != plan.examples or len(targets) != plan.examples:
         got = f"{len(tokens)} and {len(targets)}"
         raise ValueError(f"tokens and targets must be {plan.examples} each, got {got}")
+    instance("rng", rng, np.random.Generator)
     everything = list(parameters.values())
     optimizer = torch.optim.AdamW(everything, lr=plan.least, weight_decay=lam)
     for epoch in range(plan.epochs):
@@ -223,7 +245,7 @@ def training(parameters, tokens, targets, plan, lam, rng):
         losses = []
         for rows in batches.reshape(plan.steps, plan.batch):
             optimizer.zero_grad()
-            found = logits(parameters, torch.from_numpy(tokens[rows]))
+            found = logits(parameters, tokens[rows])
             loss = F.cross_entropy(found, torch.from_numpy(targets[rows]))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(everything, 1.0)
@@ -235,10 +257,10 @@ def training(parameters, tokens, targets, plan, lam, rng):
 def cosines(W):
     """C_ij = w_i.w_j/(|w_i||w_j|) of the rows of W (n, d): (n, n)."""
     W = vectors("W", W)
-    length = np.linalg.norm(W, axis=-1, keepdims=True)
-    if W.ndim != 2 or not (length > 0).all():
+    if W.ndim != 2 or not W.any(axis=-1).all():
         raise ValueError(f"W must be a matrix (n, d) without zero rows, got shape {W.shape}")
-    unit = W / length
+    scaled = W / np.abs(W).max(axis=-1, keepdims=True)  # so that no square leaves the floats
+    unit = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return unit @ unit.T
 
 
@@ -249,8 +271,9 @@ def directions(C):
     antiparallel ones.
     """
     C = finite("C", C)
-    if C.ndim != 2 or C.shape[0] != C.shape[1] or not np.allclose(np.diag(C), 1):
-        raise ValueError(f"C must be a square matrix with diagonal 1, got shape {C.shape}")
+    if C.ndim != 2 or C.shape[0] != C.shape[1] or not C.size or not np.allclose(np.diag(C), 1):
+        raise ValueError("C must be a square matrix (n, n), n >= 1, with diagonal 1, got shape "
+                         f"{C.shape}")
     return float(len(C) ** 2 / (C**2).sum())
 
 
@@ -259,7 +282,10 @@ def imbalance(first, second):
     left, right = (X @ X.T for X in (vectors("first", first), vectors("second", second)))
     if left.shape != right.shape:
         raise ValueError(f"both must have as many rows, got {len(left)} and {len(right)}")
-    return float(np.linalg.norm(left - right) / (np.linalg.norm(left) + np.linalg.norm(right)))
+    whole_norm = np.linalg.norm(left) + np.linalg.norm(right)
+    if not 0 < whole_norm < np.inf:
+        raise ValueError(f"|A A'| + |B B'| must be in (0, inf), got {whole_norm:g}")
+    return float(np.linalg.norm(left - right) / whole_norm)
 
 
 def start(plan, seed):
@@ -267,6 +293,7 @@ def start(plan, seed):
 
     Nothing depends on the decay, so that runs with and without it differ in nothing else.
     """
+    instance("plan", plan, Plan)
     data, weights, tests = (np.random.default_rng([whole("seed", seed, 0), k]) for k in range(3))
     test_sets = [examples(tests, 1000 * n, pairs=pairs, training=False)
                  for n, pairs in ((1, HELD_OUT[:1]), (1, HELD_OUT[1:]), (2, SEEN))]
@@ -283,9 +310,10 @@ def follow(plan, seed, lam, *, epochs=None, keep=()):
     imbalance : (epochs + 1, 2, 2) of W_Q, W_K and of W_V, W_O' in the two layers
     maps : (len(keep), 2, 2, qk, qk) hundredths of the cosines, int8, at the epochs ``keep``
     """
-    epochs = plan.epochs if epochs is None else whole("epochs", epochs, 1)
-    if epochs > plan.epochs or not set(keep) <= set(range(epochs + 1)):
-        raise ValueError(f"epochs and keep must be at most {plan.epochs}, got {epochs}, {keep}")
+    most = instance("plan", plan, Plan).epochs
+    epochs = most if epochs is None else whole("epochs", epochs, 1)
+    if epochs > most or not set(keep) <= set(range(epochs + 1)):
+        raise ValueError(f"epochs and keep must be at most {most}, got {epochs}, {keep}")
     parameters, (tokens, targets), tests = start(plan, seed)
     run = training(parameters, tokens, targets, plan, lam, np.random.default_rng([seed, 3]))
     losses, rows, maps = [], [_measures(parameters, tests)], {0: _maps(parameters)}

@@ -110,7 +110,9 @@ def by_loops(p, row):
 def test_the_transformer_is_that_of_the_printed_formulas(seed):
     p, (tokens, _) = parameters(seed), drawn(seed, 5)
     with torch.no_grad():
-        found = anchors.logits(anchors.tensors(p), torch.from_numpy(tokens)).numpy()
+        found = anchors.logits(anchors.tensors(p), tokens).numpy()
+        same = anchors.logits(anchors.tensors(p), torch.from_numpy(tokens)).numpy()
+    assert (found == same).all(), "tokens may be an array or a tensor"
     assert np.abs(found - [by_loops(p, row) for row in tokens]).max() < 1e-12
 
 
@@ -135,6 +137,7 @@ def test_the_start_has_the_printed_scale():
              "logits": 100, "embed": 120}
     for name, d_in in sizes.items():
         assert p[name].std() == pytest.approx(d_in**-0.48, rel=0.04)
+    assert p["position"].std() == pytest.approx(9**-0.48, rel=0.1)  # 900 draws, 4 deviations
     assert p["query-1"].shape == (64, 100) and p["embed"].shape == (120, 100)
     assert p["position"].shape == (9, 100) and p["bias"].shape == (120,)
     assert (p["first-gain-2"] == 1).all() and not p["second-shift-1"].any() and not p["bias"].any()
@@ -182,10 +185,10 @@ def test_a_weight_without_gradient_shrinks_by_one_minus_rate_times_decay():
 
 
 def by_hand(p, tokens, targets, plan, lam, rng):
-    """The same training with AdamW written out: the parameters at the end."""
+    """The same training with AdamW written out: the parameters at the end, mean losses."""
     p = {name: value.copy() for name, value in p.items()}
     m, v = ({name: np.zeros_like(x) for name, x in p.items()} for _ in range(2))
-    n = 0
+    n, losses = 0, []
     for epoch in range(plan.epochs):
         order = rng.permutation(plan.examples)
         for k in range(plan.examples // plan.batch):
@@ -193,7 +196,9 @@ def by_hand(p, tokens, targets, plan, lam, rng):
             z = anchors.tensors(p)
             out = anchors.logits(z, torch.from_numpy(tokens[rows]))
             right = out[torch.arange(len(rows)), torch.from_numpy(targets[rows])]
-            (torch.logsumexp(out, 1) - right).mean().backward()
+            loss = (torch.logsumexp(out, 1) - right).mean()
+            loss.backward()
+            losses.append(loss.item())
             g = {name: value.grad.numpy() for name, value in z.items()}
             size = np.sqrt(sum((x**2).sum() for x in g.values()))
             for name, x in p.items():
@@ -202,7 +207,7 @@ def by_hand(p, tokens, targets, plan, lam, rng):
                 v[name] = 0.999 * v[name] + 0.001 * cut**2
                 step = m[name] / (1 - 0.9**n) / (np.sqrt(v[name] / (1 - 0.999**n)) + 1e-8)
                 p[name] = (1 - plan.rate(epoch) * lam) * x - plan.rate(epoch) * step
-    return p
+    return p, np.reshape(losses, (plan.epochs, -1)).mean(axis=1)
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.8])
@@ -210,8 +215,9 @@ def test_training_is_adamw_written_out(lam):
     p, (tokens, targets) = parameters(), drawn(size=40)
     z = anchors.tensors(p)
     losses = list(anchors.training(z, tokens, targets, TINY, lam, np.random.default_rng(5)))
-    expected = by_hand(p, tokens, targets, TINY, lam, np.random.default_rng(5))
+    expected, means = by_hand(p, tokens, targets, TINY, lam, np.random.default_rng(5))
     assert len(losses) == 3 and losses[-1] < losses[0]
+    assert losses == pytest.approx(means, abs=1e-8)
     for name, value in z.items():
         assert np.abs(value.detach().numpy() - expected[name]).max() < 1e-8
 
@@ -241,7 +247,76 @@ def test_an_imbalance_lies_between_balanced_and_one_sided(A, B):
     assert anchors.imbalance(A, 0 * B) == 1 and 0 <= anchors.imbalance(A, B) <= 1
 
 
+def test_accuracy_counts_largest_outputs_and_nothing_near_them():
+    """All weights of the output are zero, so that every answer is the largest entry of the bias."""
+    p = parameters() | {"logits": np.zeros((120, 8)), "bias": np.eye(120)[50]}
+    tokens, _ = drawn(size=5)
+    targets = np.array([49, 50, 51, 0, 119])
+    assert anchors.accuracy(anchors.tensors(p), tokens, targets) == 0.2
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_cosines_do_not_depend_on_the_length_of_rows(size):
+    C = anchors.cosines(size * np.array([[1.0, 0], [3, 4], [-1, 0]]))
+    assert C == pytest.approx(np.array([[1, 0.6, -1], [0.6, 1, -0.6], [-1, -0.6, 1]]))
+
+
 # Runs and files.
+
+
+def test_a_start_draws_data_weights_and_tests_from_three_streams():
+    z, train_set, test_sets = anchors.start(TINY, 7)
+    data, weights, tests = (np.random.default_rng([7, k]) for k in range(3))
+    for name, value in anchors.initial(TINY, weights).items():
+        assert (z[name].detach().numpy() == value).all()
+    expected = [anchors.examples(data, 40, pairs=anchors.SEEN, training=True)]
+    expected += [anchors.examples(tests, n, pairs=pairs, training=False)
+                 for n, pairs in ((1000, [(3, 4)]), (1000, [(4, 3)]), (2000, anchors.SEEN))]
+    for found, wanted in zip([train_set, *test_sets], expected, strict=True):
+        assert all((a == b).all() for a, b in zip(found, wanted, strict=True))
+
+
+def test_tests_of_a_start_have_test_keys_and_the_stated_pairs():
+    _, (train, _), sets = anchors.start(TINY, 0)
+    pairs = []
+    for tokens, _ in sets:
+        at, p = np.arange(len(tokens)), (tokens < 5).argmax(1) - 1
+        assert (tokens[at, p] % 9 == p).all()
+        pairs.append(set(zip(tokens[at, p + 1].tolist(), tokens[at, p + 2].tolist())))
+    assert pairs == [{(3, 4)}, {(4, 3)}, set(anchors.PAIRS) - {(3, 4), (4, 3)}]
+    at, p = np.arange(40), (train < 5).argmax(1) - 1
+    assert (train[at, p] % 9 != p).all()
+
+
+def test_a_record_is_measured_on_the_training_written_out():
+    """Losses, accuracies, norms, directions and imbalances of a run, all computed again."""
+    record = anchors.follow(TINY, 7, 0.8)
+    z, (tokens, targets), tests = anchors.start(TINY, 7)
+    begin = {name: value.detach().numpy().copy() for name, value in z.items()}
+    end, losses = by_hand(begin, tokens, targets, TINY, 0.8, np.random.default_rng([7, 3]))
+    assert record["loss"] == pytest.approx(losses, abs=1e-8)
+    for epoch, p in ((0, begin), (3, end)):
+        shares = [np.mean([np.argmax(by_loops(p, row)) == y for row, y in zip(x[:200], wanted)])
+                  for x, wanted in tests]
+        whole = [anchors.accuracy(anchors.tensors(p), *test) for test in tests]
+        part = [anchors.accuracy(anchors.tensors(p), x[:200], y[:200]) for x, y in tests]
+        assert part == pytest.approx(shares) and record["accuracy"][epoch] == pytest.approx(whole)
+        for layer in (1, 2):
+            Q, K, V, out = (p[f"{name}-{layer}"] for name in ("query", "key", "value", "out"))
+            found = {name: record[name][epoch, layer - 1] for name in record if name in (
+                "norm", "directions", "imbalance")}
+            assert found["norm"] == pytest.approx([np.sqrt((W**2).sum()) for W in (Q, K)])
+            assert found["directions"] == pytest.approx([by_sums(W) for W in (Q, K)])
+            assert found["imbalance"] == pytest.approx([
+                np.sqrt(((A @ A.T - B @ B.T) ** 2).sum())
+                / (np.sqrt(((A @ A.T) ** 2).sum()) + np.sqrt(((B @ B.T) ** 2).sum()))
+                for A, B in ((Q, K), (V, out.T))])
+
+
+def by_sums(W):
+    """Effective number of directions of the rows, a pair at a time."""
+    squares = [(v @ w) ** 2 / ((v @ v) * (w @ w)) for v, w in product(W, repeat=2)]
+    return len(W) ** 2 / sum(squares)
 
 
 def test_runs_of_one_seed_differ_in_the_decay_only():
@@ -274,10 +349,30 @@ TRIED = drawn(size=40)
 
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: anchors.target(20, 1, 5), r"one of \[1, 2, 3, 4\], got 5"),
+    (lambda: anchors.target(20, 1, [2]), r"one of \[1, 2, 3, 4\], got \[2\]"),
+    (lambda: anchors.target(20, True, 1), r"one of \[1, 2, 3, 4\], got True"),
+    (lambda: anchors.target(20.5, 1, 2), r"x must be whole numbers in 20..99, got array\(20.5\)"),
+    (lambda: anchors.target(19, 1, 2), r"x must be whole numbers in 20..99, got array\(19\)"),
+    (lambda: anchors.keys([1], True), r"position must be a whole number >= 0, got \[1\]"),
     (lambda: anchors.keys(7, True), r"position must be in 0..6, got 7"),
     (lambda: drawn(size=0), "size must be a whole number >= 1, got 0"),
-    (lambda: drawn(pairs=[(1, 5)]), r"pairs must be some of .*, got \(\(1, 5\),\)"),
+    (lambda: drawn(pairs=[(1, 5)]), r"pairs must be some of .*, got \[\(1, 5\)\]"),
     (lambda: drawn(pairs=[]), "pairs must be some of"),
+    (lambda: drawn(pairs=3), "pairs must be some of .*, got 3"),
+    (lambda: anchors.examples(0, 5, pairs=anchors.PAIRS, training=True),
+     "rng must be a Generator, got a int"),
+    (lambda: anchors.Plan(peak=True), "peak must be a number > 0, got True"),
+    (lambda: anchors.Plan(single=1), "single must be a bool, got a int"),
+    (lambda: TINY.dose(np.nan), "lam must be finite, got nan"),
+    (lambda: TINY.dose(-1), "lam must be >= 0, got -1"),
+    (lambda: TINY.dose(0.8, 4), r"epochs must be in 0..3, got 4"),
+    (lambda: anchors.initial(TINY, 0), "rng must be a Generator, got a int"),
+    (lambda: anchors.start(None, 0), "plan must be a Plan, got a NoneType"),
+    (lambda: anchors.follow(3, 0, 0), "plan must be a Plan, got a int"),
+    (lambda: next(anchors.training({}, *TRIED, 3, 0, None)), "plan must be a Plan, got a int"),
+    (lambda: next(anchors.training({}, *TRIED, TINY, 0, 5)), "rng must be a Generator, got a int"),
+    (lambda: anchors.directions(np.zeros((0, 0))), r"n >= 1, with diagonal 1, got shape \(0, 0\)"),
+    (lambda: anchors.imbalance(*np.zeros((2, 2, 3))), r"must be in \(0, inf\), got 0"),
     (lambda: anchors.Plan(d=0), "d must be a whole number >= 1, got 0"),
     (lambda: anchors.Plan(batch=20_000), r"batch must be in 1..10000, got 20000"),
     (lambda: anchors.Plan(warmup=40), r"warmup must be in 1..39, got 40"),

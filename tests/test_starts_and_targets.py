@@ -140,6 +140,19 @@ def test_two_inputs_at_other_places_have_one_limit():
     assert np.sum(np.abs(ends.value) * 2 / LAM > 1 - 1e-9) == 1
 
 
+def test_touches_beyond_the_rank_leave_one_limit_if_the_atoms_do_not_have_it():
+    """One atom at 30 degrees, touches at 30, 90 and 150: the combination of the three gives one of
+    the two touches without an atom the wrong sign, whichever way it is added."""
+    data = cond.Data(np.array([-1.0, 1.0]) * np.sqrt(3), np.array([LAM / 2, 0.2]))
+    atoms, _, touches, rank, rank_of_atoms = from_chapter()["shape_of"](data, LAM)
+    assert (atoms, touches, rank, rank_of_atoms) == (1, 3, 2, 1)
+    m = cond.minimiser(data, LAM)
+    assert np.degrees(m.theta) == pytest.approx([30]) and m.c[0] > 0
+    z = np.linalg.svd(features(np.radians([30, 90, 150]), data.x).T)[2][-1]
+    assert field(m.e, np.radians([90, 150]), data.x) == pytest.approx([-LAM / 2] * 2)
+    assert z[1] * z[2] < 0
+
+
 @pytest.mark.parametrize(("name", "atoms", "boundary"), [("A", 5, 0), ("B", 4, 4), ("C", 5, 2)])
 def test_the_three_limits_have_the_stated_atoms(name, atoms, boundary):
     m = cond.minimiser(nine(name), LAM)
@@ -181,6 +194,13 @@ def test_groups_split_by_sign_and_at_a_degree_and_leave_dead_neurons_out():
     assert around.diameter == pytest.approx(0.5) and min(around.angle, 360 - around.angle) < 0.1
     assert not book["narrow"](found) and book["narrow"]([found[0]])
     assert len(book["loose"](found)) == 2
+
+
+def test_the_share_in_narrow_groups_leaves_out_loose_neurons_and_wide_chains():
+    book = from_chapter(X=np.linspace(-1, 1, 4))
+    theta = np.radians([10, 10.5, 60, *np.arange(100, 107, 0.9)])  # a pair, one alone, a chain
+    network = np.vstack([np.ones(theta.size), np.cos(theta), np.sin(theta)])
+    assert book["in_groups"](network) == pytest.approx(2 / theta.size)
 
 
 def test_only_the_strongest_neurons_count_as_appreciable():
