@@ -28,7 +28,8 @@
 #   every hypothesis holds;
 # - since when each of its hypotheses holds on the paper's own experiment, and which conclusions
 #   hold without them;
-# - what the lag of the residual behind its reference is, to leading order and without a constant.
+# - what the lag of the residual behind its reference is, to leading order and without a constant,
+#   and that in compression bursts hide it.
 #
 # It runs for about 30 seconds on one core.
 
@@ -53,6 +54,12 @@ SEEDS = range(3)
 # %% [markdown]
 # ## The field in a cell
 #
+# The field $q_e$, its slope $p_e$ and the features $\varphi_\theta,\psi_\theta$ are those of
+# {eq}`eq-decay-field`; $\varphi_k,\psi_k$ are the vectors of their values at the $n$ inputs at the
+# direction $\theta_k$ of neuron $k$, and $\langle u,v\rangle_n=\frac1n\sum_iu_iv_i$,
+# $\lvert v\rvert_n^2=\langle v,v\rangle_n$. The quasi-static residual is
+# $e_{\rm qs}=-\lambda(K+\lambda I)^{-1}y$ with the tangent kernel $K=JJ^\top/n$.
+#
 # A neuron with input weights $r(\cos\theta,\sin\theta)$ is active at $x_i$ where
 # $x_i\cos\theta+\sin\theta>0$. The $2n$ directions at which one of these vanishes are the
 # *boundaries*; they cut the circle into *cells*. In a cell with the active inputs $S$,
@@ -69,8 +76,8 @@ SEEDS = range(3)
 #
 # Let the $n$ inputs be different and $e\ne0$. One cell is dead, and $M=0$ in all cells only for
 # $e=0$. If $M\ne0$ in every other cell, $q_e$ has at least one strict local extremum; at most
-# $2n-1$ lie inside cells, at most $2n-2$ at boundaries, at most $4n-3$ are there in all. At both
-# boundaries of $x_i$ the slope $p_e$ jumps by $\lvert\tilde x_i\rvert e_i/n$: an extremum there is
+# $2n-1$ lie inside cells, at most $2n-2$ at boundaries, at most $4n-3$ are there in all. For
+# $n\ge3$ at most $2n-2$ lie inside cells and at most $4n-4$ are there in all. At both boundaries of $x_i$ the slope $p_e$ jumps by $\lvert\tilde x_i\rvert e_i/n$: an extremum there is
 # a minimum if $e_i>0$ and a maximum if $e_i<0$.
 # ```
 #
@@ -83,6 +90,14 @@ SEEDS = range(3)
 # $2n-2$. A continuous function that is not 0 everywhere has a greatest or least value other than
 # 0. At $\theta_b$, where $\tilde x_i$ is at a right angle, $\psi$ of $x_i$ switches on
 # with $+\lvert\tilde x_i\rvert$, or off from $-\lvert\tilde x_i\rvert$.
+#
+# Let $0<\alpha_1<\dots<\alpha_n<\pi$ be the angles of the $\tilde x_i$, sorted. The input at
+# $\alpha_i$ is active for $\lvert\theta-\alpha_i\rvert<\frac\pi2$, so the first live cell is
+# $(\alpha_1-\frac\pi2,\alpha_2-\frac\pi2)$ and the last one
+# $(\alpha_{n-1}+\frac\pi2,\alpha_n+\frac\pi2)$. Each sees one input alone, so its sinusoid has
+# its extremum at $\alpha_1$, or $\alpha_n$, which is inside only if
+# $\alpha_2-\alpha_1>\frac\pi2$, or $\alpha_n-\alpha_{n-1}>\frac\pi2$. For $n\ge3$ both cannot
+# be, since $\alpha_n-\alpha_1<\pi$: one live cell has no extremum.
 # ```
 #
 # The paper prints $2n$, $2n$ and $4n$. We draw residuals and inputs at random and count in two
@@ -96,10 +111,12 @@ def random_case(rng, n):
     return rng.normal(size=n), rng.normal(size=n)
 
 
-def grid_extrema(x, e):
+def grid_extrema(x, e, *, corners=True):
     """Angles at which differences of q_e on a fine grid change their sign strictly."""
     bounds = np.concatenate([np.arctan2(1, x) + s * np.pi / 2 for s in (1, -1)]) % TWO_PI
-    theta = np.unique(np.concatenate([np.linspace(0, TWO_PI, 20_001)[:-1], bounds]))
+    theta = np.linspace(0, TWO_PI, 20_001)[:-1]
+    if corners:
+        theta = np.unique(np.concatenate([theta, bounds]))
     q = field(e, theta, x)
     step = np.diff(q, append=q[:1])
     way = np.where(np.abs(step) > 1e-15 * np.abs(e).max(), np.sign(step), 0)
@@ -148,7 +165,7 @@ print(f"most in one cell: {count['in a cell'].max()}; in a dead cell: {count['in
       f"boundary extrema of the type that e_i says: {count['minima'].min():.0%}")
 
 # %% [markdown]
-# Random fields have few extrema. To see whether $4n-3$ is reached we climb: change inputs and
+# Random fields have few extrema. To see whether our bounds are reached we climb: change inputs and
 # residual at random and keep what has no fewer extrema.
 
 
@@ -170,14 +187,20 @@ def climb(n, tries=1500, starts=4):
     return most
 
 
+def ours(n):
+    """Our bounds: in all, inside cells, at boundaries."""
+    less = np.asarray(n) >= 3
+    return np.array([4 * n - 3 - less, 2 * n - 1 - less, 2 * n - 2])
+
+
 SIZES = np.arange(1, 6)
 found = np.array(Parallel()(delayed(climb)(n) for n in SIZES))
-print("n   most extrema found: in all (4n − 3)   inside (2n − 1)   at boundaries (2n − 2)")
-for n_, (every, inner, bound) in zip(SIZES, found, strict=True):
-    print(f"{n_}   {every:21d} ({4 * n_ - 3:2d}) {inner:14d} ({2 * n_ - 1}) "
-          f"{bound:20d} ({2 * n_ - 2})")
+print("most extrema found (our bound)\nn     in all    inside    at boundaries")
+for n_, row in zip(SIZES, found, strict=True):
+    print(f"{n_}" + "".join(
+        f"{most:6d} ({top:2d})" for most, top in zip(row, ours(n_), strict=True)))
 
-# %% mystnb={"figure": {"caption": "Left: the random field of four inputs with the most strict extrema, marked, inside cells (dots) and at boundaries (squares); grey lines are boundaries. Right: number of extrema of the random fields over the number of inputs (dots, one for each count that occurs), the most that the search found (diamonds), and the bounds $4n$ of the paper and $4n-3$.", "name": "fig-compress-extrema"}, "image": {"alt": "Left: a curve with corners at some of the eight grey lines, flat in one cell. Right: dots well below two parallel rising lines; diamonds lie on the lower line for one and two inputs and below it for more."}}
+# %% mystnb={"figure": {"caption": "Left: the random field of four inputs with the most strict extrema, marked, inside cells (dots) and at boundaries (squares); grey lines are boundaries. Right: number of extrema of the random fields over the number of inputs (dots, one for each count that occurs), the most that the search found (diamonds), and the bounds: $4n$ of the paper, and ours, $4n-3$ for one and two inputs and $4n-4$ for more.", "name": "fig-compress-extrema"}, "image": {"alt": "Left: a curve with corners at some of the eight grey lines, flat in one cell. Right: dots well below two parallel rising lines; diamonds lie on the lower line for one and two inputs and below it for more."}}
 fig, (left, right) = figures.panels(1, 2, width=8.6, height=3.0)
 x, e = max((c for c in cases if c[0].size == 4),
            key=lambda c: cond.Cells.of(c[0]).extrema(c[1]).theta.size)
@@ -192,9 +215,9 @@ for kind, marker, colour in ((ends.smooth, "o", figures.BLUE), (~ends.smooth, "s
 seen = np.unique(np.column_stack([n, count["all"]]), axis=0)
 right.plot(*seen.T, "o", color=figures.BLUE, markersize=4, label="random")
 right.plot(SIZES, found[:, 0], "D", color=figures.ORANGE, label="search", fillstyle="none")
-for shift, dash in ((0, figures.DASHES[1]), (3, figures.DASHES[0])):
-    right.plot(range(1, 9), 4 * np.arange(1, 9) - shift, color=figures.GREEN, linestyle=dash,
-               linewidth=1, label=f"4n − {shift}" if shift else "4n")
+for bound, dash, name in ((4 * np.arange(1, 9), figures.DASHES[1], "4n"),
+                          (ours(np.arange(1, 9))[0], figures.DASHES[0], "ours")):
+    right.plot(range(1, 9), bound, color=figures.GREEN, linestyle=dash, linewidth=1, label=name)
 left.set_xticks(range(0, 361, 90))
 figures.finish(left, "direction θ (degrees)", "$q_e$", legend=False)
 figures.finish(right, "inputs n", "strict extrema")
@@ -208,8 +231,8 @@ glue("compress-most", ", ".join(str(k) for k in found[:, 0]), display=False)
 
 # %% [markdown]
 # So $4n-3$ cannot be lowered for one and two inputs. For one to five inputs this short search found
-# at most {glue:text}`compress-most`; a longer trial search found more for five, still below $4n-3$,
-# and we do not know the least bound.
+# at most {glue:text}`compress-most`; whether $4n-4$ is reached for three inputs or more we do not
+# know.
 #
 # ### Which extrema attract
 #
@@ -278,8 +301,8 @@ print(f"{len(positive)} extrema at boundaries attract positive neurons: minima {
 # ## The experiment
 #
 # The paper's main experiment, as in {numref}`chapter-rapid-fitting`: four points, 200 neurons,
-# $\gamma=0.4$, $\eta=0.1$, $\lambda=10^{-3}$, 80 000 updates, flow time $t=\eta\cdot$ epoch.
-# Compression is the time from epoch 447 to 16 000. Three seeds, because what a panel shows belongs
+# $\gamma=0.4$, $\eta=0.1$, $\lambda=10^{-3}$, 80,000 updates, flow time $t=\eta\cdot$ epoch.
+# Compression is the time from epoch 447 to 16,000. Three seeds, because what a panel shows belongs
 # to a draw; figures show seed 0. A network is kept every 50 epochs, more often at first.
 
 
@@ -326,7 +349,12 @@ edges = np.unique(np.concatenate([e.theta[~e.smooth] for e in on_run]))
 print(f"{len(run_fields)} fields of the runs: extrema agree with the grid in {sum(run_same)};\n"
       f"   all, inside, at boundaries: {low_run} to {high_run}")
 print(f"boundary extrema at {edges.size} angles only: {np.degrees(edges).round(2)}")
-
+off_edge = np.array([
+    np.abs(np.exp(1j * star) - np.exp(1j * grid_extrema(X, e, corners=False))).min()
+    for e, ends in zip(run_fields, on_run, strict=True) for star in ends.theta[~ends.smooth]])
+at_edge = off_edge < TWO_PI / 20_000
+print(f"on a grid without the boundaries an extremum is within one step of them in {at_edge.sum()} "
+      f"of {at_edge.size} cases")
 
 # %% [markdown]
 # Two more statements of section 4.2 on these fields: {eq}`eq-compress-cell` against the definition of
@@ -403,10 +431,15 @@ def offsets(network, h=1e-3):
 # %%
 OFFSET_EPOCHS = (1000, 2000, 5000, COMPRESSED)
 offset_laws = [offsets(run.at(epoch)) for epoch in OFFSET_EPOCHS]
+for epoch, law in zip(OFFSET_EPOCHS, offset_laws, strict=True):
+    if not law or not law[0].size:
+        raise ValueError("OFFSET_EPOCHS must be epochs with neurons in the cells of smooth "
+                         f"extrema; got {epoch}, at which seed {SEEDS[0]} has none")
 offset_error, offset_null = (np.array([np.abs(law[0] - law[k]).max() / np.abs(law[0]).max()
                                        for law in offset_laws]) for k in (1, 2))
 print("neurons in the cells of smooth extrema: "
-      + ", ".join(f"{law[0].size}" for law in offset_laws) + f" at epochs {OFFSET_EPOCHS}")
+      + ", ".join(f"{law[0].size}" for law in offset_laws) + " at epochs "
+      + ", ".join(f"{epoch:,}" for epoch in OFFSET_EPOCHS))
 print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift off by "
       f"{offset_null.min():.2f} or more")
 
@@ -416,7 +449,7 @@ print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift of
 # ```{prf:theorem} Kernel decay and field amplification; the paper's theorem 4
 # :label: thm-compress-kernel
 #
-# Let $t_0=T_I$ of theorem 2, $\lambda(t_1-t_0)\le L$, $\tau=t-t_0$. Suppose that on $[t_0,t_1]$ no
+# Let $y\ne0$, $t_0=T_I$ of {prf:ref}`thm-decay-equilibration`, $\lambda(t_1-t_0)\le L$, $\tau=t-t_0$. Suppose that on $[t_0,t_1]$ no
 # neuron changes its activity at an input, and that every neuron that is not dead has
 #
 # $$
@@ -432,13 +465,18 @@ print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift of
 #
 # $$
 # \begin{aligned}
-# \lvert K_t-e^{-2\lambda\tau}K_{t_0}\rvert&\le C\varepsilon\,e^{-2\lambda\tau}\lvert K_{t_0}\rvert,\\
-# \sup\lvert e-e_{\rm qs}\rvert/\lvert e_{\rm qs}\rvert&\le C(\delta_0+\varepsilon),\\
+# \lvert K_t-e^{-2\lambda\tau}K_{t_0}\rvert&\le C\varepsilon\,e^{-2\lambda\tau}\lvert K_{t_0}\rvert,
+#   &&\text{(paper: 14)}\\
+# \sup\lvert e-e_{\rm qs}\rvert/\lvert e_{\rm qs}\rvert&\le C(\delta_0+\varepsilon),
+#   &&\text{(paper: 15)}\\
 # \sup_\theta\lvert q_t-e^{2\lambda\tau}q_{t_0}\rvert&\le C(\varepsilon+\delta_0)\,e^{2\lambda\tau}
-#   C_\varphi\lvert e_{\rm qs}(t_0)\rvert_n .
+#   C_\varphi\lvert e_{\rm qs}(t_0)\rvert_n .&&\text{(paper: 16)}
 # \end{aligned}
 # $$ (eq-compress-theorem)
 # ```
+#
+# Here $B$ is a bound on $\lvert a/r\rvert$, as in the paper, and *not* the imbalance $a^2-r^2$ of
+# {numref}`chapter-rapid-fitting`, which has the same letter there.
 #
 # ```{prf:proof}
 # With $S_k=\varphi_k\varphi_k^\top+\psi_k\psi_k^\top$, constant while the mask is fixed, neuron
@@ -450,17 +488,34 @@ print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift of
 # $$ (eq-compress-rate)
 #
 # As $\lvert a_kr_k\rvert\le B\min(a_k^2,r_k^2)$, $\pm E_k\preccurlyeq4B\varepsilon\lambda K_k$.
-# Integrated, $e^{-h}K_{t_0}\preccurlyeq e^{2\lambda\tau}K_t\preccurlyeq e^hK_{t_0}$ with
-# $h=4B\varepsilon\lambda\tau$, the first line. Then $e_{\rm qs}$ is $e^{2\lambda\tau}$ times its
+# Summed over $k$, and integrated,
+#
+# $$
+# \begin{aligned}
+# -4B\varepsilon\lambda K&\preccurlyeq\textstyle\sum_kE_k\preccurlyeq4B\varepsilon\lambda K,
+#   &&\text{(paper: 36)}\\
+# e^{-h}K_{t_0}&\preccurlyeq e^{2\lambda\tau}K_t\preccurlyeq e^hK_{t_0},\quad
+#   h=4B\varepsilon\lambda\tau,&&\text{(paper: 37)}
+# \end{aligned}
+# $$ (eq-compress-order)
+#
+# which is the first line of {eq}`eq-compress-theorem`. Then $e_{\rm qs}$ is $e^{2\lambda\tau}$ times its
 # start up to the relative error
 #
 # $$
 # d=e^h\bigl[\chi(e^h-1)+\tfrac\lambda\kappa(e^{2\lambda\tau}-1)\bigr],
 # $$ (eq-compress-d)
 #
-# and $z=e-e_{\rm qs}$ obeys $\dot z=-2(K+\lambda I)z-\dot e_{\rm qs}$: it decays at least at the rate
-# $2(\bar\kappa+\lambda)$, $\bar\kappa=e^{-2L-4BL\varepsilon}\kappa$, and is driven by
-# $\lvert\dot e_{\rm qs}\rvert\le c\lambda\lvert e_{\rm qs}\rvert$,
+# and $z=e-e_{\rm qs}$ obeys $\dot z=-2(K+\lambda I)z-\dot e_{\rm qs}$, so with
+# $\bar\kappa=e^{-2L-4BL\varepsilon}\kappa$
+#
+# $$
+# \lvert z(t)\rvert\le e^{-2(\bar\kappa+\lambda)\tau}\lvert z(t_0)\rvert
+#   +\int_{t_0}^te^{-2(\bar\kappa+\lambda)(t-s)}\lvert\dot e_{\rm qs}(s)\rvert\,ds,
+#   \quad\text{(paper: 41)}
+# $$ (eq-compress-driven)
+#
+# and $\lvert\dot e_{\rm qs}\rvert\le c\lambda\lvert e_{\rm qs}\rvert$,
 # $c=(2+4B\varepsilon)e^{8BL\varepsilon}\chi$. Where $d\le\frac12$,
 #
 # $$
@@ -707,7 +762,10 @@ def share(s, b, tau, lam, path):
     identity = max(np.abs(qs / g - s["qs"][0] + np.linalg.solve(A + d, d @ s["qs"][0])).max()
                    for qs, g, d in zip(s["qs"], grow, D, strict=True)) / np.abs(s["qs"][0]).max()
     off = [np.linalg.norm(qs / g - s["qs"][0]) for qs, g in zip(s["qs"], grow, strict=True)]
-    return {"order": order, "between": between, "growth": growth, "ratio": growth / grow,
+    still = max(np.abs(np.log(eigh(K, s["K"][0], eigvals_only=True))).max() / h
+                for K, h in zip(s["K"][1:], b["h"][1:], strict=True))
+    return {"order": order, "between": between, "still": still, "growth": growth,
+            "ratio": growth / grow,
             "identity": identity, "d": max(off[1:] / b["d"][1:] / np.linalg.norm(s["qs"][0]))}
 
 
@@ -730,6 +788,7 @@ def lag_bound(s, b, tau, lam, path):
     return np.array(right)
 
 
+# %%
 steps = [share(*case) for case in zip(family, limits, [TAU] * 4, [BUILT] * 4, paths, strict=True)]
 lagging = [s["mismatch"] * np.linalg.norm(s["qs"], axis=1) / lag_bound(s, b, TAU, BUILT, path)
            for s, b, path in zip(family, limits, paths, strict=True)]
@@ -745,9 +804,11 @@ for name, values in rows_shown.items():
 compared = [(t["ratio"].min(), t["ratio"].max(), t["growth"].max()) for t in steps]
 print(f"|e_qs| over e^(2λτ) times its start: {min(c[0] for c in compared):.4f} or more")
 identity = max(t["identity"] for t in steps)
-print(f"identity (38) to 1e-10: {identity < 1e-10}")
+still_kernel = min(t["still"] for t in steps)
+print(f"identity (38) to 1e-10: {identity < 1e-10}; (37) without e^(2λτ) is off by "
+      f"{still_kernel:.0f} times h or more")
 
-# %% mystnb={"figure": {"caption": "Theorem 4 on four built networks, $\\kappa$ about 25, 50, 100, 200. Left sides (lines) and bounds with the constants of the proof (dashed, the smallest and the largest network). (a) Deviation of $e^{2\\lambda\\tau}K_t$ from $K_{t_0}$, relative. (b) $|e-e_{\\rm qs}|/|e_{\\rm qs}|$ from the second record on. (c) Deviation of the field from $e^{2\\lambda\\tau}q_{t_0}$ over $e^{2\\lambda\\tau}C_\\varphi|e_{\\rm qs}(t_0)|_n$.", "name": "fig-compress-theorem"}, "image": {"alt": "Three panels with logarithmic ordinates. Left: four rising lines a factor of two apart, two dashed ones two decades above. Middle: four slowly rising lines a factor of two apart, dashed lines far above. Right: four nearly level lines close together, far below the dashed ones."}}
+# %% mystnb={"figure": {"caption": "Theorem 4 on four built networks, $\\kappa$ about 25, 50, 100, 200. Left sides (thick) and bounds with the constants of the proof (thin, with crosses, the smallest and the largest network). (a) Deviation of $e^{2\\lambda\\tau}K_t$ from $K_{t_0}$, relative. (b) $|e-e_{\\rm qs}|/|e_{\\rm qs}|$ from the second record on. (c) Deviation of the field from $e^{2\\lambda\\tau}q_{t_0}$ over $e^{2\\lambda\\tau}C_\\varphi|e_{\\rm qs}(t_0)|_n$; the left sides nearly coincide.", "name": "fig-compress-theorem"}, "image": {"alt": "Three panels with logarithmic ordinates. Left: four rising lines a factor of two apart, two thin ones with crosses two decades above. Middle: four slowly rising lines a factor of two apart, thin lines with crosses far above. Right: four nearly level lines on top of each other, far below the thin ones with crosses."}}
 fig, axes = figures.panels(1, 3, width=9.8, height=3.0)
 titles = {"kernel": "(a) kernel (14)", "residual": "(b) residual (15)", "field": "(c) field (16)"}
 for ax, (name, title) in zip(axes, titles.items(), strict=True):
@@ -757,8 +818,8 @@ for ax, (name, title) in zip(axes, titles.items(), strict=True):
         right = {"kernel": np.expm1(limits[k]["h"]), "residual": limits[k]["g"],
                  "field": limits[k]["field"]}[name]
         if k in (0, 3):
-            ax.plot(BUILT * TAU[1:], right[1:], color=figures.COLOURS[k], linewidth=0.9,
-                    linestyle=(0, (8, 3)))
+            ax.plot(BUILT * TAU[1:], right[1:], "-x", color=figures.COLOURS[k], linewidth=0.7,
+                    markersize=4, markevery=(5 + 3 * k, 16))
     figures.finish(ax, "λτ", "relative size", title, "y", legend=False)
 axes[2].legend(loc="center left", bbox_to_anchor=(0.3, 0.32))
 figures.plt.show()
@@ -815,7 +876,7 @@ number, turned, depth_error = largest_moves(1)
 for begin, values in {"T_I": largest_moves(0), "the second record": largest_moves(1)}.items():
     print(f"built, from {begin} on: {values[0]} smooth extrema turn by {values[1]:.4f}° at most,\n"
           f"   depths over e^(2λτ) within {values[2]:.4f} of 1")
-print("main run, epochs 447 to 16 000: " + ", ".join(
+print("main run, epochs 447 to 16,000: " + ", ".join(
     f"{np.degrees(t):.1f}° and a factor {g:.2f}" for t, g in stage)
     + f"; e^(2λτ) = {np.exp(2 * LAM * ETA * (COMPRESSED - FITTED)):.1f}")
 
@@ -845,7 +906,7 @@ least_over = [s["least"].min() / LAM for s in main]
 for name, values in {"first change of an activity seen at epoch": first_change,
                      "last": last_change, "B > 2 last at epoch": balanced,
                      "(|q| + |p|)/λ > 1 first at epoch": above}.items():
-    print(f"{name:42}" + "  ".join(f"{v:6d}" for v in values) + "   (seeds 0, 1, 2)")
+    print(f"{name:42}" + "  ".join(f"{v:6,d}" for v in values) + "   (seeds 0, 1, 2)")
 print(f"{'least (|q| + |p|)/λ':42}" + "  ".join(f"{v:6.3f}" for v in least_pull))
 print(f"{'least λ_min(K)/λ':42}" + "  ".join(f"{v:6.1f}" for v in least_over))
 
@@ -861,7 +922,7 @@ for end in ENDS:
                     "h": 4 * B * eps * LAM * tau[-1], "lead": 2 * LAM * tau[-1],
                     "(14)": left["kernel"].max(), "(15)": left["residual"].max(),
                     "(16)": left["field"].max(), "δ₀ + ε": eps + start})
-print("window from 447 to   " + "".join(f"{k:>11,}" for k in ENDS).replace(",", " "))
+print("window from 447 to   " + "".join(f"{k:>11,}" for k in ENDS))
 for name, text in {"changed": "neurons that changed", "B": "B", "ε": "ε", "χ": "χ",
                    "lead": "2λτ", "h": "h = 4Bελτ", "(14)": "(14), left side",
                    "(15)": "(15), left side", "(16)": "(16), left side",
@@ -869,23 +930,23 @@ for name, text in {"changed": "neurons that changed", "B": "B", "ε": "ε", "χ"
     print(f"{text:21}" + "".join(f"{w[name]:11.4g}" for w in windows))
 
 # %% [markdown]
-# (Seed 1 is not yet fitted at epoch 447; hence its first values.) Nothing of the sort that the
-# theorem asks for is there. A neuron changes an activity soon after
+# (Seed 1 is not yet fitted at epoch 447; hence its first values.) The first three hypotheses, fixed
+# activities, a bound on $\lvert a/r\rvert$ and a small $\varepsilon$, fail. A neuron changes an activity soon after
 # fitting; $\lvert a/r\rvert$ has no bound, because the output weights of some neurons pass through
 # zero (then $\beta=0$ and $\dot\beta=-2q$), and becomes less than 2 only in the middle of the last stage;
 # $(\lvert q\rvert+\lvert p\rvert)/\lambda$ is {glue:text}`compress-pull` where it is least, and $\varepsilon$ must be small.
 # With these numbers the bounds of the theorem are $e^h$ with $h$ above
-# {glue:text}`compress-h` already at epoch 1000. The conclusions do better than their hypotheses: until epoch 5000, when $e^{-2\lambda\tau}$ has fallen to
+# {glue:text}`compress-h` already at epoch 1,000. The conclusions do better than their hypotheses: until epoch 5,000, when $e^{-2\lambda\tau}$ has fallen to
 # {glue:text}`compress-fallen`, the kernel deviates from $e^{-2\lambda\tau}K_{t_0}$ by
-# {glue:text}`compress-deviates` of it in norm, and by more than itself at epoch 16 000, as amplitudes settle.
-# One hypothesis holds on the whole run: $\lambda_{\min}(K)$ is
-# {glue:text}`compress-least` or more there. And the step
+# {glue:text}`compress-deviates` of it in norm, and by more than itself at epoch 16,000, as amplitudes settle.
+# The hypothesis on the kernel is met: $\lambda_{\min}(K)$ is
+# {glue:text}`compress-least` or more on the whole run. And the step
 # (36) of the proof holds at every moment with the $B$ and the $\lvert q\rvert+\lvert p\rvert$ of
 # that moment. In the limit it is sharp: there $B=1$, $\lvert q\rvert=\frac\lambda2$, $p=0$, so the bound
 # is $2\lambda K$, and $E=2\lambda K$ because $K$ stands still.
 #
 # (16) looks better than it is: $C_\varphi\lvert e_{\rm qs}\rvert_n$ is {glue:text}`compress-scale`
-# times the height of the field itself, so the deviation at epoch 16 000 is a large part of the field.
+# times the height of the field itself, so the deviation at epoch 16,000 is a large part of the field.
 
 # %%
 glue("compress-pull", f"{least_pull[0]:.2f}", display=False)
@@ -896,7 +957,7 @@ glue("compress-deviates", f"{windows[2]['(14)']:.1%}", display=False)
 scale_of = C_PHI * np.linalg.norm(m0["qs"][0]) / np.sqrt(N) / height(m0["e"][0])
 glue("compress-scale", f"{scale_of:.1f}", display=False)
 field_share = windows[3]["(16)"] * scale_of
-print(f"C_φ|e_qs|_n over sup|q| at epoch 447: {scale_of:.2f}; at 16 000 the field is off e^(2λτ)q "
+print(f"C_φ|e_qs|_n over sup|q| at epoch 447: {scale_of:.2f}; at 16,000 the field is off e^(2λτ)q "
       f"by {field_share:.0%} of it")
 order_main = [max(np.abs(eigh(parts(z)[1].sum(axis=0), K, eigvals_only=True)).max() / (
     4 * B * max(pull, 0) * LAM) for z, K, B, pull in zip(
@@ -932,8 +993,9 @@ figures.plt.show()
 # %%
 for epoch in (1000, 5000, COMPRESSED, EPOCHS):
     k = np.flatnonzero(WINDOW == epoch)[0]
-    print(f"epoch {epoch:6d}: (|q| + |p|)/λ {m0['pull'][k]:.3f}, λ/λ_min {LAM / m0['least'][k]:.4f}"
-          f", B {m0['B'][k]:.4g}, changed {mask_changes[k]};\n   left sides "
+    print(f"epoch {epoch:6,d}: (|q| + |p|)/λ {m0['pull'][k]:.3f}, λ/λ_min "
+          f"{LAM / m0['least'][k]:.4f}, B {m0['B'][k]:.4g}, "
+          f"changed {mask_changes[k]};\n   left sides "
           + ", ".join(f"{whole[name][k]:.2e}" for name in titles))
 
 # %% [markdown]
@@ -942,7 +1004,8 @@ for epoch in (1000, 5000, COMPRESSED, EPOCHS):
 # Figure 3(b) shows $\lvert e-e_{\rm qs}\rvert$ far below $\lvert e_{\rm qs}\rvert$ after rapid
 # fitting. We ask for less than a tenth at every record after epoch 447 of the paper's draw (seed 0 stands for
 # it; the other seeds are judged from the epoch of their own least loss), as null before
-# epoch 100. What remains is a lag, and can be predicted: where $\dot z$ is small against $Kz$,
+# epoch 100. Where $\dot z$ is small against $Kz$, $z=e-e_{\rm qs}$, what remains is a lag, and can be
+# predicted,
 #
 # $$
 # e-e_{\rm qs}\approx-\tfrac12(K+\lambda I)^{-1}\dot e_{\rm qs},\qquad
@@ -951,10 +1014,14 @@ for epoch in (1000, 5000, COMPRESSED, EPOCHS):
 #
 # to relative order $\lambda/\kappa$, in steps of gradient descent too, with $\dot K$ from
 # {eq}`eq-compress-rate`. On built networks the error must fall in proportion to $\lambda/\kappa$
-# (exponent within 0.2), on the main run its median must be below a tenth; null: no lag, error 1.
+# (exponent within 0.2), in stage III of the main run its median must be below a tenth; null: the same
+# in compression, from epoch 1,000 on. There it is not: a neuron changes an activity every few records,
+# $z$ jumps (below), and the jump has not died out when the next one comes. So during compression
+# bursts dominate, and the law of the lag does not tell the mismatch. (We first judged one median over
+# all records from epoch 1,000 on, which stage III decides, and claimed the law for compression too.)
 # The order is measured at $\kappa=6.25$, 12.5 and 25. At first it was measured up to $\kappa=400$ and
 # failed: there the lag itself is near the rounding of $f(X)$, a sum of large terms. For this reason
-# the built networks have at most $\kappa=200$ now (1600 at first).
+# the built networks have at most $\kappa=200$ now (1,600 at first).
 
 # %%
 def lag_error(s, path, lam):
@@ -971,14 +1038,23 @@ small = Parallel()(delayed(follow)(kappa) for kappa in (6.25, 12.5))
 lag_cases = [*((series(path, BUILT), path) for path in small), (family[0], paths[0])]
 built_lag = np.array([lag_error(*case, BUILT)[late].max() for case in lag_cases])
 lag_order = -np.diff(np.log(built_lag)) / np.diff(np.log([s["least"][0] for s, _ in lag_cases]))
+
+
+# %%
 settled = WINDOW >= 1000
 main_lag = [lag_error({k: v[settled] for k, v in s.items()}, r.networks[from_fit][settled], LAM)
             for r, s in zip(runs, main, strict=True)]
-lag_median = [float(np.median(v)) for v in main_lag]
+PART = {"compression": WINDOW[settled] <= COMPRESSED, "stage III": WINDOW[settled] >= COMPRESSED}
+lag_median = {name: [float(np.median(v[part])) for v in main_lag] for name, part in PART.items()}
+switches = {name: [(s["on"][1:] != s["on"][:-1]).any(axis=(1, 2))[settled[1:]][part].mean()
+                   for s in main] for name, part in PART.items()}
 print("built: relative error of the lag law " + ", ".join(f"{v:.2e}" for v in built_lag)
       + f"; exponents in λ/κ {lag_order.min():.2f} to {lag_order.max():.2f}")
-print("main run, records from epoch 1000 on: medians " + ", ".join(f"{v:.3f}" for v in lag_median)
-      + "; below a tenth in " + ", ".join(f"{(v < 0.1).mean():.0%}" for v in main_lag))
+for name, part in PART.items():
+    print(f"main run, {name:11}: medians " + ", ".join(f"{v:.3f}" for v in lag_median[name])
+          + "; below a tenth in " + ", ".join(f"{(v[part] < 0.1).mean():.0%}" for v in main_lag)
+          + "\n   of the records; an activity changes in "
+          + ", ".join(f"{v:.0%}" for v in switches[name]) + " of the pairs")
 
 # %%
 fitted_at = [FITTED, *(int(r.loss.argmin()) for r in runs[1:])]
@@ -994,7 +1070,7 @@ base_rate = [(s["on"][1:] != s["on"][:-1]).any(axis=(1, 2)).mean() for s in main
 early_mismatch = max(
     np.linalg.norm(residual(z) - quasi(z)) / np.linalg.norm(quasi(z))
     for z in run.networks[EPOCH <= 100])
-print("|e − e_qs|/|e_qs| after epoch " + ", ".join(str(k) for k in fitted_at) + ":\n   largest "
+print("|e − e_qs|/|e_qs| after epoch " + ", ".join(f"{k:,}" for k in fitted_at) + ":\n   largest "
       + ", ".join(f"{m.max():.3f}" for m in mismatch) + "; above a tenth in "
       + ", ".join(f"{(m >= 0.1).sum()} of {m.size}" for m in mismatch))
 print(f"before epoch 100: up to {early_mismatch:.0f}")
@@ -1031,28 +1107,30 @@ for ax, epoch in zip(axes.flat, PANELS, strict=True):
     z = run.at(epoch)
     e, (a, r, theta), awake = residual(z), cond.polar(z), live(z)
     ends, angle = CELLS.extrema(e), np.degrees(theta % TWO_PI)
-    for value, dash, colour in ((e, "-", figures.BLACK), (quasi(z), figures.DASHES[1],
-                                                          figures.PINK)):
+    for value, dash, colour, name in ((e, "-", figures.BLACK, "from e"), (
+            quasi(z), figures.DASHES[1], figures.PINK, "from $e_{qs}$")):
         ax.plot(np.degrees(CIRCLE), field(value, CIRCLE, X) * 2 / LAM, color=colour,
-                linestyle=dash, linewidth=1.3)
-    for mine, mark, colour, fill in ((a > 0, "o", figures.BLUE, "full"),
-                                     (a < 0, "D", figures.ORANGE, "none")):
+                linestyle=dash, linewidth=1.3, label=name)
+    for mine, mark, colour, fill, name in ((a > 0, "o", figures.BLUE, "full", "positive"),
+                                           (a < 0, "D", figures.ORANGE, "none", "negative")):
         ax.plot(angle[mine & awake], field(e, theta[mine & awake], X) * 2 / LAM, mark,
-                color=colour, fillstyle=fill, markersize=3.2)
-    for kind, mark in ((ends.smooth & ~ends.peak, "^"), (~ends.smooth, "s")):
+                color=colour, fillstyle=fill, markersize=3.2, label=name)
+    for kind, mark, name in ((ends.smooth & ~ends.peak, "^", "smooth minimum"),
+                             (~ends.smooth, "s", "extremum at a boundary")):
         ax.plot(np.degrees(ends.theta[kind]), ends.value[kind] * 2 / LAM, mark, color="k",
-                markersize=6, fillstyle="none")
+                markersize=6, fillstyle="none", label=name)
     ax.hlines((-1, 1), 0, 360, figures.GUIDE, linewidth=0.7, linestyle=(0, (3, 3)))
     ax.set_ylim((-1.25, 1.25) if epoch else None)
     figures.finish(ax, "θ (degrees)" if epoch > 2000 else "",
-                   "$q/(λ/2)$" if epoch in (0, 5000) else "", f"epoch {epoch}", legend=False)
+                   "$q/(λ/2)$" if epoch in (0, 5000) else "", f"epoch {epoch:,}", legend=False)
 axes[0, 0].set_xticks(range(0, 361, 90))
+fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
 figures.plt.show()
 
 # %%
 for epoch in PANELS:
     ends = CELLS.extrema(residual(run.at(epoch)))
-    print(f"epoch {epoch:6d}: " + ", ".join(
+    print(f"epoch {epoch:6,d}: " + ", ".join(
         f"{v * 2 / LAM:.3f} at {np.degrees(t):.2f}°{'' if inner else ' (boundary)'}"
         for t, v, inner in zip(ends.theta, ends.value, ends.smooth, strict=True)))
 
@@ -1060,9 +1138,10 @@ for epoch in PANELS:
 # ### Depths, places, and the neurons around them
 #
 # Figure 3(d) follows the smooth minima of the two groups, one on each side of the vertical direction,
-# through stage II (epochs 447 to 16 000) and III. Our criteria, set before the first look at these numbers: the minima *deepen substantially*
+# through stage II (epochs 447 to 16,000) and III. Our criteria, argued before the first look at these
+# numbers and written down after it: the minima *deepen substantially*
 # if they double, from the first record of the stage at which they are smooth; they *move* if their
-# way is longer than one degree per decay time $1/(2\lambda)$, 5000 epochs. A group is what is one at the end (positive neurons, split at gaps of 1°, the largest
+# way is longer than one degree per decay time $1/(2\lambda)$, 5,000 epochs. A group is what is one at the end (positive neurons, split at gaps of 1°, the largest
 # on each side). It is *dispersed* if its angles still span more than that degree, *narrower* if they span less
 # than at epoch 447, and it lies *around* its extremum if this is between its least and largest angle. Nulls: stage III, and the last epoch.
 
@@ -1098,7 +1177,7 @@ for name, mask in STAGES.items():
     speed[name] = np.array([way(t[mask][:, side, 0]) for t in tracks for side in (0, 1)]
                            ) / TIMES[name]
     print(f"stage {name:3}: depths grow by " + ", ".join(f"{v:.2f}" for v in deepen[name])
-          + ";\n   degrees per 5000 epochs " + ", ".join(f"{v:.2f}" for v in speed[name]))
+          + ";\n   degrees per 5,000 epochs " + ", ".join(f"{v:.2f}" for v in speed[name]))
 print("(left and right of seeds 0, 1, 2)")
 
 
@@ -1123,11 +1202,12 @@ def around(r):
 
 spans = np.concatenate([around(r) for r in runs])
 narrower = spans[:, 2] / spans[:, 1]
-print("neurons of a group, span at epochs 447, 16 000, 80 000, extremum inside at 16 000")
-for size, *span, holds in spans:
-    print(f"{int(size):4d}   " + "  ".join(f"{v:8.3f}°" for v in span) + f"   {bool(holds)}")
+print("seed  side   neurons   span at epoch 447     16,000     80,000   extremum inside at 16,000")
+for k, (size, *span, holds) in enumerate(spans):
+    print(f"{SEEDS[k // 2]:4d}  {('left', 'right')[k % 2]:6} {int(size):7d} {span[0]:18.3f}°"
+          + "".join(f"{v:10.3f}°" for v in span[1:]) + f"   {bool(holds)}")
 
-# %% mystnb={"figure": {"caption": "Seed 0 (figure 3(b) and (d) of the paper). (a) Depth $-q/(\\lambda/2)$ of the smooth minima left and right; thin: $e^{2\\lambda\\tau}$ times the first value of each. (b) Their angles, and the limit's (grey). (c) $|e-e_{\\rm qs}|/|e_{\\rm qs}|$ with the lag {eq}`eq-compress-lag` (dashed); grey level: a tenth. Vertical line: epoch 16 000.", "name": "fig-compress-depth"}, "image": {"alt": "Three panels over the epoch, logarithmic. Left: two rising curves that reach one at the vertical line and stay; thin exponentials leave them early. Middle: two curves; the left minimum moves up by tens of degrees, the right one first up, then down, both to grey levels. Right: a spiky curve with fast rises and decays that falls by decades late, the dashed one under it except in the spikes."}}
+# %% mystnb={"figure": {"caption": "Seed 0 (figure 3(b) and (d) of the paper). (a) Depth $-q/(\\lambda/2)$ of the smooth minima left and right; thin: $e^{2\\lambda\\tau}$ times the first value of each. (b) Their angles, and the limit's (grey). (c) $|e-e_{\\rm qs}|/|e_{\\rm qs}|$ with the lag {eq}`eq-compress-lag` (dashed); grey level: a tenth. Vertical line: epoch 16,000.", "name": "fig-compress-depth"}, "image": {"alt": "Three panels over the epoch, logarithmic. Left: two rising curves that reach one at the vertical line and stay; thin exponentials leave them early. Middle: two curves; the left minimum moves up by tens of degrees, the right one first up, then down, both to grey levels. Right: a spiky curve with fast rises and decays that falls by decades late, the dashed one under it except in the spikes."}}
 fig, axes = figures.panels(1, 3, width=10.2, height=3.1)
 limit = np.sort(np.degrees(cond.minimiser(DATA, LAM).theta))
 for side, (name, colour) in enumerate((("left", figures.BLUE), ("right", figures.ORANGE))):
@@ -1155,7 +1235,7 @@ figures.plt.show()
 # %%
 for epoch in (1000, 5000, COMPRESSED, EPOCHS):
     k = np.flatnonzero(WINDOW == epoch)[0]
-    print(f"epoch {epoch:6d}: depths "
+    print(f"epoch {epoch:6,d}: depths "
           + ", ".join(f"{-v * 2 / LAM:.3f}" for v in tracks[0][k, :, 1])
           + "; angles " + ", ".join(f"{np.degrees(v):.2f}°" for v in tracks[0][k, :, 0])
           + f"; mismatch {m0['mismatch'][k]:.2e}, lag "
@@ -1166,14 +1246,15 @@ for epoch in (1000, 5000, COMPRESSED, EPOCHS):
 #
 # Appendix E says that after fitting the eigenvalues of $K$ decline as $e^{-2\lambda\tau}$, early in
 # compression. We ask that all four are within ten per cent of it from epoch 447 until it is one
-# half, epoch 3913 (both our choice, made before the run); null: until epoch 16 000.
+# half, epoch 3,913 (both our choice, argued before the first look and written down after it); null:
+# until epoch 16,000.
 
 # %%
 spectra = [np.linalg.eigvalsh(s["K"]) for s in main]
 fade = np.exp(-2 * LAM * ETA * (WINDOW - FITTED))
 relative = [w / w[0] / fade[:, None] for w in spectra]
 
-# %% mystnb={"figure": {"caption": "Eigenvalues of the tangent kernel over their values at epoch 447 times $e^{-2\\lambda\\tau}$, three seeds, largest eigenvalue first. Grey band: ten per cent; vertical line: epoch 3913, where $e^{-2\\lambda\\tau}$ is one half.", "name": "fig-compress-early"}, "image": {"alt": "Three panels. The curves of the two large eigenvalues stay in the band until the vertical line and rise later; those of the small ones leave it earlier, below or above, in small jumps."}}
+# %% mystnb={"figure": {"caption": "Eigenvalues of the tangent kernel over their values at epoch 447 times $e^{-2\\lambda\\tau}$, three seeds, largest eigenvalue first. Grey band: ten per cent; vertical line: epoch 3,913, where $e^{-2\\lambda\\tau}$ is one half.", "name": "fig-compress-early"}, "image": {"alt": "Three panels. The curves of the two large eigenvalues stay in the band until the vertical line and rise later; those of the small ones leave it earlier, below or above, in small jumps."}}
 fig, axes = figures.panels(1, 3, width=9.6, height=2.9, sharey=True)
 for seed, (ax, values) in enumerate(zip(axes, relative, strict=True)):
     ax.axhspan(0.9, 1.1, color="#dddddd", zorder=0)
@@ -1190,24 +1271,25 @@ figures.plt.show()
 within = {end: [np.abs(v[WINDOW <= end] - 1).max(axis=0)[::-1] for v in relative]
           for end in (1000, 3913, COMPRESSED)}
 for end, rows_ in within.items():
-    print(f"until epoch {end:6d}, e^(−2λτ) = {fade[WINDOW == end][0]:.3f}: largest deviation of "
+    print(f"until epoch {end:6,d}, e^(−2λτ) = {fade[WINDOW == end][0]:.3f}: largest deviation of "
           "the eigenvalues, largest first")
     for seed, row in enumerate(rows_):
         print(f"   seed {seed}: " + ", ".join(f"{v:.3f}" for v in row))
 tenth = [[int(WINDOW[np.abs(v[:, k] - 1) > 0.1].min()) for k in (3, 2, 1, 0)] for v in relative]
-print("first epoch off by a tenth: " + "; ".join(", ".join(map(str, row)) for row in tenth))
+print("first epoch off by a tenth:\n   "
+      + ";\n   ".join(", ".join(f"{v:,}" for v in row) for row in tenth))
 
 # %% [markdown]
 # The operator norm of theorem 4 is that of the largest eigenvalue, which decays as stated for longest.
-# In the first thousand epochs, the zoom of the paper's figure 5(b), all four do, within a few per
-# cent. At one half the two large ones are still within a tenth, but not all of the small ones. They
-# are where {eq}`eq-compress-rate` counts, since $E$ is compared with $\lvert K\rvert$ there, and where
-# a single neuron that changes an activity shows.
+# In the first thousand epochs all four do, within a few per cent. At one half the two large ones are
+# still within a tenth, but not all of the small ones. What is small against $\lvert K\rvert$ need
+# not be small against a small eigenvalue: neither $\sum_kE_k$ of {eq}`eq-compress-rate`, nor what one
+# neuron takes from $K$ when it becomes inactive at an input.
 #
 # ## Exercises
 #
-# **1.** In panel (a) of {numref}`fig-compress-depth` the depths first grow faster than
-# $e^{2\lambda\tau}$ and then more slowly. What makes them faster, and what slower?
+# **1.** In panel (a) of {numref}`fig-compress-depth` the depths leave $e^{2\lambda\tau}$, which they
+# can pass for a while and fall behind in the end. What makes them faster, and what slower?
 #
 # ```{dropdown} Solution of 1
 # Slower: neurons near an attracting extremum have $a\,q<0$, their $E_k$ is positive, and the kernel
@@ -1252,9 +1334,18 @@ print("first epoch off by a tenth: " + "; ".join(", ".join(map(str, row)) for ro
 # order one, so they are now the bound without its lag, and a field that stands still. That $4n-3$
 # is reached, the bursts and the sharpness of (36) were seen first and stated then; the limits of
 # `B19-hypotheses` (100 for $B$, a quarter for $\varepsilon$) and the size of a sudden rise are round
-# numbers chosen with the result in sight. Two statements fail by cut-offs of our own, for "small"
-# and for "early", which are not printed. We have not moved them, and the rows are open: what is
-# printed cannot decide.
+# numbers chosen with the result in sight.
+#
+# After a review five criteria were replaced by stricter ones: the nulls of (36) and (37), a hundredth
+# of the bound, a divisor that nothing argued for, are now half the bound, which the limit attains,
+# and a kernel that stands still; the lag is claimed for built networks and stage III only, its null
+# is compression; the fixed angle of extrema at boundaries is read from a grid; and for three inputs
+# and more the bounds on the extrema are smaller by one.
+#
+# Where the paper uses a word that needs a cut-off (small, substantially, nearly, early) and prints
+# none, the cut-off is ours, and this is the rule: where ours is met the row says *holds*, where it is
+# missed the row says *open*, since what is printed cannot decide against it. Two are missed, for
+# "small" and for "early"; we have not moved them.
 
 # %%
 compare = claims.compare
@@ -1292,14 +1383,15 @@ rows += [
             f"{count['in dead'].sum()}",
             holds=bool(count["|q| dead"].max() == 0 and count["in dead"].sum() == 0)),
     compare("W-C1-attracting", f"{len(positive)} boundary extrema: minima attract in {low:.0%}, "
-            f"maxima in {high:.0%}; {edges.size} angles on the runs, of {2 * N} boundaries",
-            holds=low == 1 and bool(np.isin(edges, CELLS.bounds).all()), null_holds=high == 1),
-    compare("B19-count", f"reached: {found[0, 0]} (n = 1), {found[1, 0]} (n = 2); no more in "
-            f"{len(cases)} random fields and a search; type of e_i in {count['minima'].min():.0%}",
-            holds=bool((count["all"] <= 4 * n - 3).all() and (found[:, 0] <= 4 * SIZES - 3).all()
-                       and (found[:2, 0] == 4 * SIZES[:2] - 3).all() and count["minima"].min() == 1
-                       and (found <= np.stack([4 * SIZES - 3, 2 * SIZES - 1, 2 * SIZES - 2],
-                                              axis=1)).all()),
+            f"maxima in {high:.0%}; {edges.size} fixed angles on the runs, to one step of a grid "
+            f"without them in {at_edge.sum()} of {at_edge.size} cases",
+            holds=low == 1 and bool(at_edge.all()), null_holds=high == 1),
+    compare("B19-count", f"reached: {found[0, 0]} (n = 1), {found[1, 0]} (n = 2); no more than "
+            f"our bounds in {len(cases)} random fields and a search (n = 3: {found[2, 0]} of "
+            f"{ours(3)[0]}); type of e_i in {count['minima'].min():.0%}",
+            holds=bool((np.array([count[k] for k in ("all", "inner", "bound")]) <= ours(n)).all()
+                       and (found.T <= ours(SIZES)).all() and count["minima"].min() == 1
+                       and (found[:2, 0] == ours(SIZES[:2])[0]).all()),
             null_holds=bool((found[:, 0] <= 4 * SIZES - 4).all())),
 ]
 
@@ -1312,15 +1404,22 @@ rows += [
             holds=rate_error < 1e-10 and sum_error < tiny, null_holds=rate_null < 1e-10),
     compare("W-C2-order", f"at most {order:.4f} of the bound in {len(steps)} networks, "
             f"{max(order_main):.3f} on the runs, moment by moment",
-            holds=max(order, *order_main) <= 1, null_holds=100 * order <= 1),
-    compare("W-C2-decay", f"at most {between:.4f} of h in {len(steps)} networks",
-            holds=between <= 1, null_holds=100 * between <= 1),
+            holds=max(order, *order_main) <= 1, null_holds=2 * max(order, *order_main) <= 1,
+            note="On the built networks a tenth of the bound would do; at the end of the runs it "
+                 "is nearly attained."),
+    compare("W-C2-decay", f"at most {between:.4f} of h in {len(steps)} networks; a kernel that "
+            f"stands still {still_kernel:.0f} times h or more",
+            holds=between <= 1, null_holds=still_kernel <= 1),
+]
+
+# %%
+rows += [
     compare("W-T4-kernel", f"at most {max(used['kernel']):.4f} of the bound in {len(steps)} "
             f"networks with all hypotheses; no decay {min(constant_kernel):.0f} times it",
             holds=max(used["kernel"]) <= 1 and max(moved_masks) == 0,
             null_holds=max(constant_kernel) <= 1,
-            note=f"On the main run the left side is {windows[2]['(14)']:.3f} at epoch 5000 and "
-                 f"{windows[3]['(14)']:.2f} at 16 000, where the hypotheses fail."),
+            note=f"On the main run the left side is {windows[2]['(14)']:.3f} at epoch 5,000 and "
+                 f"{windows[3]['(14)']:.2f} at 16,000, where the hypotheses fail."),
     compare("W-C2-identity", f"to 1e-10 in {len(steps)} networks: {identity < 1e-10}",
             holds=identity < 1e-10),
     compare("W-C2-compare", f"{min(c[0] for c in compared):.4f} to "
@@ -1340,14 +1439,22 @@ rows += [
             note=f"On the main run, hypotheses failing, the left side is {windows[-1]['(15)']:.3f} "
                  f"at most, δ₀ + ε is {windows[-1]['δ₀ + ε']:.2f}."),
     compare("W-T4-field", f"at most {max(used['field']):.3f} of the proof's bound; a field that "
-            f"stands still up to {max(still):.2f}",
+            f"stands still keeps to it in {sum(v <= 1 for v in still)} of {len(still)} networks, "
+            f"up to {max(still):.2f}",
             holds=max(used["field"]) <= 1 and max(moved_masks) == 0, null_holds=max(still) <= 1,
             note=f"On the main run the field is off by {field_share:.0%} of e^(2λτ)q at epoch "
-                 "16 000, where the hypotheses fail."),
+                 "16,000, where the hypotheses fail."),
+]
+
+# %%
+rows += [
     compare("W-S42-fixed", f"built: {turned:.3f}° and {depth_error:.4f} of e^(2λτ) at most; stage "
             f"II of the run: {np.degrees(stage[:, 0]).max():.0f}°",
             holds=turned < 1 and depth_error < 0.1,
-            null_holds=bool((np.degrees(stage[:, 0]) < 1).all())),
+            null_holds=bool((np.degrees(stage[:, 0]) < 1).all()),
+            note="From the second record on. From T_I on, where theorem 4 starts, the extrema "
+                 f"turn by up to {largest_moves(0)[1]:.2f}°, more than our degree: there the part "
+                 "δ₀ of the residual, which is not quasi-static, still moves them."),
     compare("W-F3-inset", f"largest after fitting {', '.join(f'{m.max():.3f}' for m in mismatch)}; "
             f"above a tenth in {sum((m >= 0.1).sum() for m in mismatch)} of "
             f"{sum(m.size for m in mismatch)} records; {early_mismatch:.0f} before epoch 100",
@@ -1366,7 +1473,7 @@ rows += [
             f"{min(row[0] for row in overlap):.2f} at the start",
             holds=max(fitted_overlap) < 0.1, null_holds=max(row[0] for row in overlap) < 0.1),
     compare("W-F4-dispersed", f"spans {spans[:, 2].min():.0f}° to {spans[:, 2].max():.0f}° at "
-            f"epoch 16 000, at most {spans[:, 3].max():.2f}° at the end, {narrower.min():.2f} to "
+            f"epoch 16,000, at most {spans[:, 3].max():.2f}° at the end, {narrower.min():.2f} to "
             f"{narrower.max():.2f} of those at 447",
             holds=bool((spans[:, 2] < spans[:, 1]).all() and spans[:, 2].min() > 1
                        and spans[:, 4].all()), null_holds=spans[:, 3].min() > 1),
@@ -1374,11 +1481,11 @@ rows += [
             f"{speeds[1]:.2f}°", holds=speeds[0] > 1, null_holds=speed["III"].min() > 1),
     compare("W-E-early", f"until e^(−2λτ) = ½, within {max(v[:2].max() for v in within[3913]):.3f} "
             f"(two large), {max(v[2:].max() for v in within[3913]):.3f} (two small); within "
-            f"{max(v.max() for v in within[1000]):.3f} until epoch 1000",
+            f"{max(v.max() for v in within[1000]):.3f} until epoch 1,000",
             verdict="open",
             note="The paper does not say how long early is. With our cut-off, one half, it fails "
                  "for the small eigenvalues, which leave the law first, where neurons change "
-                 "activities; over the 1,000 epochs of figure 5(b) it holds."),
+                 "activities."),
 ]
 
 # %%
@@ -1386,14 +1493,18 @@ fails = {"masks": min(first_change) < COMPRESSED, "ratio": min(s["B"].max() for 
          "ε": min(least_pull) > 0.25}
 built_fails = {"masks": max(moved_masks) > 0, "ratio": assumed[:, 0].max() > 100,
                "ε": assumed[:, 1].max() > 0.25}
-lag_holds = bool((np.abs(lag_order - 1) < 0.2).all()) and max(lag_median) < 0.1
+lag_holds = bool((np.abs(lag_order - 1) < 0.2).all()) and max(lag_median["stage III"]) < 0.1
 rows += [
-    compare("B19-hypotheses", f"activities change from epoch {first_change[0]} to "
-            f"{last_change[0]}, B up to {m0['B'].max():.1e}, least ε {least_pull[0]:.2f} (seed 0)",
+    compare("B19-hypotheses", f"activities change from epoch {first_change[0]:,} to "
+            f"{last_change[0]:,}, "
+            f"B up to {m0['B'].max():.1e}, least ε {least_pull[0]:.2f} (seed 0)",
             holds=all(fails.values()), null_holds=any(built_fails.values())),
-    compare("B19-lag", f"exponents {lag_order.min():.2f} to {lag_order.max():.2f}; medians on the "
-            f"runs {', '.join(f'{v:.3f}' for v in lag_median)}", holds=lag_holds,
-            null_holds=max(lag_median) >= 1),
+    compare("B19-lag", f"exponents {lag_order.min():.2f} to {lag_order.max():.2f}; medians in "
+            f"stage III {', '.join(f'{v:.3f}' for v in lag_median['stage III'])}; in compression "
+            f"{', '.join(f'{v:.2f}' for v in lag_median['compression'])}", holds=lag_holds,
+            null_holds=max(lag_median["compression"]) < 0.1,
+            note="In compression bursts dominate: neurons change activities before the last jump "
+                 "of the mismatch has died out."),
     compare("B19-bursts", f"{sum(explained)} of {sum(jumps)} sudden rises; activities change in "
             f"{np.mean(base_rate):.1%} of all pairs of records",
             holds=sum(explained) == sum(jumps) > 0, null_holds=min(base_rate) > 0.5),

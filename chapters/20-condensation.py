@@ -52,12 +52,21 @@ KEEP = np.arange(0, EPOCHS + 1, 500)
 #
 # The main experiment, as in {numref}`chapter-rapid-fitting`: four points, 200 neurons,
 # $\gamma=0.4$, $\eta=0.1$, $\lambda=10^{-3}$, 80,000 epochs, $t=\eta\cdot$epoch. The paper's stage
-# III starts at epoch 16,000. Seed 0 is taken apart; seeds 1 to 4 say what depends on the draw. With
-# $\beta=a/r$ the amplitude and the direction of a neuron obey
+# III starts at epoch 16,000. Seed 0 is taken apart; seeds 1 to 4 say what depends on the draw.
 #
-# $$ A'=-2A\bigl(\lambda+q(\beta+1/\beta)\bigr),\quad\theta'=-2\beta p,\quad
-#    e'=v_A+v_\theta,\quad v_A=\sum_ks_kA_k'\varphi_k,\quad
-#    v_\theta=\sum_ks_kA_k\theta_k'\psi_k . $$ (eq-condensation-speeds)
+# The residual $e$, the field $q_e$, its slope $p_e$ and the features $\varphi_\theta,\psi_\theta$ are
+# those of {eq}`eq-decay-field`. For neuron $k$ let $s_k$ be the sign of $a_k$, $q_k,p_k$ the values
+# $q_e(\theta_k),p_e(\theta_k)$, and $\varphi_k,\psi_k$ the vectors of $\varphi_{\theta_k},
+# \psi_{\theta_k}$ at the $n$ inputs; $\langle u,v\rangle_n=\frac1n\sum_iu_iv_i$ and $\lVert
+# v\rVert_n^2=\langle v,v\rangle_n$. With $\beta=a/r$ (in {numref}`chapter-exact-limit` the letter is
+# an angle of the limit, which we call $\beta_{\lim}$ here)
+#
+# $$
+# \begin{aligned}
+# A'&=-2A\bigl(\lambda+q(\beta+1/\beta)\bigr),\qquad\theta'=-2\beta p,\qquad e'=v_A+v_\theta,\\
+# v_A&=\sum_ks_kA_k'\varphi_k,\qquad v_\theta=\sum_ks_kA_k\theta_k'\psi_k .
+# \end{aligned}
+# $$ (eq-condensation-speeds)
 #
 # The paper's quantities are the amplitude variation $V_A=\sum\lvert A_k'\rvert$ and the *angular
 # energy* $P=\sum A_kp_k^2$, both over neurons that are active at some input.
@@ -110,8 +119,9 @@ print("masks last change before epoch " + ", ".join(f"{k:,}" for k in fixed) + "
 # %% [markdown]
 # ## Figure 3: what stage III looks like
 #
-# Three statements, and how we decide them; the limits are ours and were written down before the
-# numbers were seen.
+# Three statements, and how we decide them. The limits are ours and were written down before our first
+# run; but we knew from an earlier draft that the reading of (e) depends on its window, so quarters
+# were chosen with that in mind.
 #
 # - *(c)* $V_A$ stays small after epoch 16,000 and the amplitudes come to rest. Decay alone would
 #   give $V_A=2\lambda\sum A$, so small means $V_A/(2\lambda\sum A)<\frac1{10}$ at every record, and
@@ -200,7 +210,8 @@ for seed in SEEDS:
 
 # %% [markdown]
 # By these criteria the three statements hold in all five seeds, the first one narrowly at the first
-# record. But (e) is fragile. Read in eighths, most groups break the factor of two, in the first
+# record. But (e) is fragile, and its verdict is "open": what decides is the window, which is not
+# printed. Read in eighths, most groups break the factor of two, in the first
 # part of the stage, where outer neurons still arrive from other cells and the diameter falls in
 # jumps. And all hangs on what a group is: seed 0 has one straggler, which holds next to nothing but
 # stands more than a degree off. Were it counted with the right group, that group would meet neither
@@ -283,8 +294,8 @@ figures.plt.show()
 
 # %% [markdown]
 # All positive neurons but the straggler of seed 0 are within a degree, but the negative group is
-# not: it contracts at the rate $2\lambda\sin\beta$ of {numref}`chapter-exact-limit`, more slowly
-# than the positive ones, and is still a few degrees wide at epoch 80,000. Every seed is far closer
+# not: it contracts at the rate $2\lambda\sin\beta_{\lim}$, where $\beta_{\lim}$ is the angle of
+# {eq}`eq-exact-law`, more slowly than the positive ones, and is still a few degrees wide at epoch 80,000. Every seed is far closer
 # at the end than at the start of stage III. The paper prints no cut-off and no epoch for *condense*
 # (its definition is a limit), so the verdict is "open": it would be yes with a cut-off of five
 # degrees and is no with our one degree, which we keep. That the distances do tend to zero is tested
@@ -326,6 +337,8 @@ crossed = (early.masks[1:] != early.masks[:-1]).any(axis=(1, 2))
 early_fixed, late_fixed = last_change(early.masks, early_epochs), last_change(late.masks, epochs)
 jumps = np.diff(early.P)[crossed] / early.P[:-1][crossed]
 smooth = np.abs(np.diff(early.P) / early.P[:-1])[~crossed].max()
+glue("condensation-crossings", f"{min(fixed):,} to {max(fixed):,}", display=False)
+glue("condensation-crossing", f"{early_fixed:,}", display=False)
 print(f"flow from {TOO_EARLY:,}: {crossed.sum()} records with crossings, the last at "
       f"{early_fixed:,};\n   P changes there by {jumps.min():.1%} to {jumps.max():.1%}, elsewhere "
       f"by {smooth:.1%} at most\nflow from {T:,}: "
@@ -333,8 +346,9 @@ print(f"flow from {TOO_EARLY:,}: {crossed.sum()} records with crossings, the las
 
 # %% [markdown]
 # Theorem 5 asks that no neuron crosses a cell boundary after $T$. From the start of stage III this
-# is false: neurons cross until its second half, and where one does, $p_k$ jumps, and $P$ with it,
-# up or down (and a step of RK4 across a boundary loses a little of the balance). So the theorem as
+# is false: in the five main runs neurons cross until epochs {glue:text}`condensation-crossings`, in
+# the balanced flow of seed 0 even until {glue:text}`condensation-crossing`. Where one does, $p_k$
+# jumps, and $P$ with it, up or down (and a step of RK4 across a boundary loses a little of the balance). So the theorem as
 # stated applies from $T=50{,}000$, the first multiple of 10,000 after the last crossing of the main
 # run, and that is the flow on which we measure it. "After $T$" means until epoch 250,000, the
 # continuation below.
@@ -343,17 +357,22 @@ print(f"flow from {TOO_EARLY:,}: {crossed.sum()} records with crossings, the las
 #
 # For balanced neurons in open cells, {eq}`eq-condensation-speeds` gives
 #
-# $$ e'=\sum_ks_kA_k'\varphi_k-2\sum_kA_kp_k\psi_k,\quad p_k'=\langle e',\psi_k\rangle_n+2s_kq_kp_k,
-#    \quad P'=-2\lambda P-\lVert v_\theta\rVert_n^2-\langle v_A,v_\theta\rangle_n . $$
-# (eq-condensation-identities)
+# $$
+# \begin{aligned}
+# e'&=\sum_ks_kA_k'\varphi_k-2\sum_kA_kp_k\psi_k,\\
+# p_k'&=\langle e',\psi_k\rangle_n+2s_kq_kp_k,&&\text{(paper: 44)}\\
+# P'&=-2\lambda P-\lVert v_\theta\rVert_n^2-\langle v_A,v_\theta\rangle_n.&&\text{(paper: 45)}
+# \end{aligned}
+# $$ (eq-condensation-identities)
 #
 # The second uses $\partial_\theta\psi=-\varphi$ in a cell; in the third the term $2s_kq_kp_k$
 # cancels what $A_k'$ contributes, and completing the square leaves $P'\le-2\lambda
-# P+\frac14C_\varphi^2V_A^2$ with $C_\varphi=\sup_\theta\lVert\varphi_\theta\rVert_n$. We take the
+# P+\frac14C_\varphi^2V_A^2$ with $C_\varphi=\sup_\theta\lVert\varphi_\theta\rVert_n$; below,
+# $C_\psi=\sup_\theta\lVert\psi_\theta\rVert_n$. We take the
 # derivatives along the flow by automatic differentiation and compare, at five balanced states, with
 # the formulas. Late in the run $A'=-2A(\lambda+2sq)$ is a small difference of large terms, so
 # errors are relative to the sum $S$ of all $C_\varphi\,2A(\lambda+2\lvert q\rvert)$, that times
-# $C_\psi$ for the second and $\lVert v_\theta\rVert$ for the third. (We first took $C_\varphi V_A$
+# $C_\psi$ for the second and $\lVert v_\theta\rVert_n$ for the third. (We first took $C_\varphi V_A$
 # for $S$, and the last state missed the limit by a factor below two: it is rounding of that
 # difference.)
 
@@ -447,9 +466,11 @@ print(f"P' ≤ −2λP + C²V²/4 at all: {worst['bound'] <= 0}; P' > −2λP at
 #
 # $$
 # \begin{aligned}
-# P(t)&\le e^{-2\lambda(t-T)}P(T)+\tfrac14C_\varphi^2\int_T^te^{-2\lambda(t-s)}V_A(s)^2\,ds,\\
-# \lVert e'\rVert_n&\le C_\varphi V_A+2C_\psi\sqrt{\bar AP},\qquad
-# \lvert\theta_\star'\rvert\le\frac{C_\psi}{R_0}\bigl[C_\varphi V_A+2C_\psi\sqrt{\bar AP}\bigr]
+# P(t)&\le e^{-2\lambda(t-T)}P(T)+\tfrac14C_\varphi^2\int_T^te^{-2\lambda(t-s)}V_A(s)^2\,ds,
+#   &&\text{(paper: 18)}\\
+# \lVert e'\rVert_n&\le C_\varphi V_A+2C_\psi\sqrt{\bar AP},&&\text{(paper: 19)}\\
+# \lvert\theta_\star'\rvert&\le\frac{C_\psi}{R_0}\bigl[C_\varphi V_A+2C_\psi\sqrt{\bar AP}\bigr]
+#   &&\text{(paper: 20)}
 # \end{aligned}
 # $$ (eq-condensation-drift)
 #
@@ -459,8 +480,8 @@ print(f"P' ≤ −2λP + C²V²/4 at all: {worst['bound'] <= 0}; P' > −2λP at
 #
 # ```{prf:proof}
 # $\lambda\sum A\le\Phi$ for balanced neurons, and $\Phi$ falls. The first bound integrates the
-# inequality for $P'$ above. For the second, $\lVert v_A\rVert\le C_\varphi V_A$ and, by the
-# Cauchy–Schwarz inequality, $\lVert v_\theta\rVert\le2C_\psi\sum A\lvert p\rvert
+# inequality for $P'$ above. For the second, $\lVert v_A\rVert_n\le C_\varphi V_A$ and, by
+# the Cauchy–Schwarz inequality, $\lVert v_\theta\rVert_n\le2C_\psi\sum A\lvert p\rvert
 # \le2C_\psi\sqrt{\bar AP}$. Finally $p(\theta_\star)=0$ for all times gives
 # $\theta_\star'=\mp\langle e',\psi_{\theta_\star}\rangle_n/R$.
 # ```
@@ -543,28 +564,36 @@ print(f"angles at {EPOCHS:,} with h = 2 and h = 0.5 agree to 1e-8: {step_angle <
 
 # %% [markdown]
 # Every bound holds, and from epoch 16,000 too, where the hypothesis fails: the crossings move $P$
-# by less than the slack. But the bounds on $e'$ and on the drift are too large by factors of
-# thousands. Their nulls, without the term in $P$, pass as well, so these two rows are weak. The
-# reason is a cancellation that the triangle inequality $\lVert e'\rVert\le\lVert v_A\rVert+\lVert
-# v_\theta
-# \rVert$ cannot see: what the dying negative group gives up in the outputs, $v_A$, the positive
-# groups take back by turning, $v_\theta$, because the residual stays quasi-static.
+# by less than the slack. But from 50,000 on the bounds on $e'$ and on the drift are too large by
+# factors of thousands, from 16,000 by a few dozen and more; the factors are printed below. Their
+# nulls, without the term in $P$, pass as well, so these two rows are weak. The reason is a
+# cancellation that the triangle inequality $\lVert e'\rVert_n\le\lVert v_A\rVert_n+\lVert
+# v_\theta\rVert_n$ cannot see: what changes of amplitude do to the outputs, $v_A$, turning undoes,
+# $v_\theta$, because the residual stays quasi-static. It is a law of the totals: the dying negative
+# group, which gives up most, and all turning together cancel much less well.
 
 # %%
 lost = norm(late.v_A) / (C_PHI * late.V), norm(late.de) / (norm(late.v_A) + norm(late.v_theta))
 slack = {name: min(1 / b[name].max() for b in [bounds["from 50,000"], *across])
          for name in ("(19)", "(20)")}
+slack_early = {name: 1 / bounds["from 16,000"][name].max() for name in slack}
+dying = path[:, :, teams[0][2]]
+given_up = read(dying, cond.outputs(dying, X) - late.e).v_A
+lost_dying = norm(given_up + late.v_theta) / (norm(given_up) + norm(late.v_theta))
 print(f"|v_A|/(C_φ V_A) between {lost[0].min():.2f} and {lost[0].max():.2f}; "
       f"|v_A + v_θ|/(|v_A| + |v_θ|) between {lost[1].min():.1e} and {lost[1].max():.1e}")
 print(f"(19) is too large by a factor of {slack['(19)']:,.0f} at least, (20) by "
-      f"{slack['(20)']:,.0f}, all seeds")
+      f"{slack['(20)']:,.0f}, all seeds;\n   from 16,000 by {slack_early['(19)']:,.0f} and "
+      f"{slack_early['(20)']:,.0f}, seed 0")
+print(f"the same for the negative group's part of v_A: between {lost_dying.min():.2f} and "
+      f"{lost_dying.max():.2f}")
 
 # %% [markdown]
 # ### If $V_A$ vanishes
 #
 # Section D.3: if $V_A\to0$, then $P$, $\lVert e'\rVert_n$ and $\lvert\theta_\star'\rvert$ do as
 # well. We continue the flow to epoch 250,000. By the exact limit, $V_A$ falls like the negative
-# group, $e^{-2\lambda(1-2\sin\beta)t}$, by a factor of some $10^{7}$ in this time, and we ask for
+# group, $e^{-2\lambda(1-2\sin\beta_{\lim})t}$, by a factor of some $10^{7}$ in this time, and we ask for
 # $10^{-6}$ of the start in all four. Null: targets that go on moving,
 # $y(t)=(1+\frac1{10}\sin\lambda t)\,y$, so that $V_A$ is bounded but does not vanish.
 
@@ -602,20 +631,31 @@ for name, x, y in zip(("V_A", "P", "|e'|", "|θ*'|"), fallen, null_fallen, stric
 # stay in it, and with $c=2R_0\cos d$ and $\delta_k=\theta_k-\theta_\star$
 #
 # $$
-# \lvert\delta_k(t)\rvert\le e^{-c(t-T)}\lvert\delta_k(T)\rvert
-#   +\int_T^te^{-c(t-s)}\lvert\theta_\star'(s)\rvert\,ds,\qquad
-# \lvert\theta_i-\theta_j\rvert(t)\le e^{-c(t-T)}\lvert\theta_i-\theta_j\rvert(T).
+# \begin{aligned}
+# \lvert\delta_k(t)\rvert&\le e^{-c(t-T)}\lvert\delta_k(T)\rvert
+#   +\int_T^te^{-c(t-s)}\lvert\theta_\star'(s)\rvert\,ds&&\text{(paper: 49)}\\
+# &\le e^{-c(t-T)}\lvert\delta_k(T)\rvert+\tfrac1c\sup\lvert\theta_\star'\rvert\,
+#   \bigl(1-e^{-c(t-T)}\bigr),&&\text{(paper: 50)}\\
+# \lvert\theta_i-\theta_j\rvert(t)&\le e^{-c(t-T)}\lvert\theta_i-\theta_j\rvert(T),
+#   &&\text{(paper: 51)}\\
+# \operatorname{diam}(t)&\le e^{-c(t-T)}\operatorname{diam}(T),&&\text{(paper: 23)}
+# \end{aligned}
 # $$ (eq-condensation-contraction)
 #
-# The diameter contracts in the same way. If $\theta_\star'\to0$, then $\delta_k\to0$. The same
+# where diam is the largest difference of two angles of the group. If $\theta_\star'\to0$, then $\delta_k\to0$. The same
 # holds for negative neurons at a smooth maximum.
 # ```
 #
 # ```{prf:proof}
 # In the cell $p=R\sin\delta$, so $\delta'=-2R\sin\delta-\theta_\star'$, which points inwards at
 # $\delta=\pm d$. In the band $\sin\lvert\delta\rvert\ge\cos d\,\lvert\delta\rvert$ gives the first
-# bound. In differences $\theta_\star'$ drops out, $(\theta_i-\theta_j)'=-2R(\sin\delta_i-\sin
-# \delta_j)$ (52), and the mean value of the cosine between the two is at least $\cos d$.
+# bound. In differences $\theta_\star'$ drops out,
+#
+# $$
+# (\theta_i-\theta_j)'=-2R(\sin\delta_i-\sin\delta_j),\quad\text{(paper: 52)}
+# $$ (eq-condensation-difference)
+#
+# and the mean value of the cosine between the two is at least $\cos d$.
 # ```
 #
 # ### Since when
@@ -677,8 +717,9 @@ print("flow from 50,000       " + "".join(epoch_of(k, epochs) for k in start))
 print("flow from 16,000" + 37 * " " + "".join(epoch_of(k, early_epochs) for k in early_start))
 
 # %% [markdown]
-# The band of the theorem fits the positive groups late, in the second half of stage III; the
-# lopsided one in its first quarter. For the negative group, whose cell is wide, there is no
+# On the main runs the band of the theorem fits the positive groups late, in the second half of stage
+# III; the lopsided one in its first quarter. On the balanced flow from 16,000, whose groups keep late
+# arrivals, the lopsided band fits them later, in the second and third quarter. For the negative group, whose cell is wide, there is no
 # difference to speak of. The straggler of seed 0 belongs to no band before the end.
 #
 # ### Both sides
@@ -723,10 +764,11 @@ print(f"{'drift/(2R0 sin d)':20}" + "".join(f"{row['drift']:12.4f}" for row in s
 for name in list(six[0])[:8]:
     print(f"{name:20}" + "".join(f"{row[name]:12.6f}" for row in six))
 print(f"{'(23) at 80,000':20}" + "".join(f"{row['end']:12.4f}" for row in six))
+glue("condensation-sharp", f"{max(1 - row['end'] for row in six[:2]):.2%}", display=False)
 
 # %% [markdown]
 # The bounds (23) and (51) are sharp: at epoch 80,000 the diameters of the positive groups are
-# within a thousandth of what the theorem allows. Without its integral, (49) fails, for neurons
+# within {glue:text}`condensation-sharp` of what the theorem allows. Without its integral, (49) fails, for neurons
 # trail a moving extremum. The hypothesis on the drift is needed, too: a *test neuron*, balanced and
 # of no weight, that starts on an extremum of the flow leaves a band so narrow that the drift is
 # four times $2R_0\sin d$. And (52), by automatic differentiation:
@@ -769,6 +811,15 @@ old_place = np.array([np.abs(wrap(coarse[0].theta[-1, teams[0][j]] - flow_tracks
 print("at 250,000: drift over that at T " + ", ".join(f"{x:.1e}" for x in rested)
       + "; largest |δ|/d " + ", ".join(f"{x:.1e}" for x in arrived)
       + "\n   from the old place " + ", ".join(f"{x:.1e}" for x in old_place))
+
+
+# %%
+def small_since(speed, allowed):
+    """First epoch from which on a speed is below what theorem 6 allows; inf if there is none."""
+    small = later(np.maximum, speed) < allowed
+    return coarse_epochs[small.argmax()] if small[-1] else np.inf
+
+
 CHAIN = {}
 for seed, at in enumerate(coarse):
     right = C_PHI * at.V + 2 * C_PSI * np.sqrt(at.Phi[0] / LAM * at.P)
@@ -776,13 +827,12 @@ for seed, at in enumerate(coarse):
         t = track(at, teams[seed][j], j)
         edge = np.sin(min(np.pi / 2, *(room.min() for room in t.rooms)))
         allowed = 2 * t.R.min() * edge
-        proven = later(np.maximum, C_PSI / t.R.min() * right) < allowed
-        real = np.abs(t.drift).max() < allowed
-        CHAIN[seed, j] = coarse_epochs[proven.argmax()], real
+        CHAIN[seed, j] = [small_since(speed, allowed)
+                          for speed in (C_PSI / t.R.min() * right, np.abs(t.drift))]
 print("the bound (20) is below 2R0 sin d for the widest band since epoch (left, right, negative)")
 for seed in SEEDS:
     print(f"seed {seed}" + "".join(f"{CHAIN[seed, j][0]:10,}" for j in PAIRED)
-          + f"   the drift itself from {T:,} on: {all(CHAIN[seed, j][1] for j in PAIRED)}")
+          + "   the drift itself" + "".join(f"{CHAIN[seed, j][1]:8,}" for j in PAIRED))
 
 # %% [markdown]
 # The paper links the two theorems: when the bound of theorem 5 is below $2R_0\sin d$, theorem 6
@@ -929,9 +979,13 @@ print(f"law of pairs to 1e-6: {(pair_law[:, 0] < 1e-6).all()}; with the rate of 
 # panel (c) above shows. With $\beta_k=\lvert a_k\rvert/r_k$ the speeds are $-2\beta_kR\sin\delta_k-
 # \theta_\star'$, and
 #
-# $$ \operatorname{diam}(t)\le e^{-\int c}\operatorname{diam}(T)+\int_T^te^{-\int_s^tc}\,2R\,
-#    (\beta_{\max}-\beta_{\min})\sin d(s)\,ds,\qquad c=2R\,\beta_{\min}\cos d(s), $$
-# (eq-condensation-unbalanced)
+# $$
+# \begin{aligned}
+# \operatorname{diam}(t)&\le e^{-\int_T^tc}\operatorname{diam}(T)+\int_T^te^{-\int_s^tc}\,2R\,
+#   (\beta_{\max}-\beta_{\min})\sin d(s)\,ds,\\
+# c(s)&=2R\,\beta_{\min}\cos d(s),
+# \end{aligned}
+# $$ (eq-condensation-unbalanced)
 #
 # where $d(s)=\max\lvert\delta_k(s)\rvert$: write $\beta_i\sin\delta_i-\beta_j\sin\delta_j=
 # \bar\beta(\sin\delta_i-\sin\delta_j)+(\beta_i-\beta_j)\frac{\sin\delta_i+\sin\delta_j}2$. It needs
@@ -967,7 +1021,7 @@ for seed in SEEDS:
 #
 # ### The rate, against the exact limit
 #
-# In the limit $2R=\lambda$ at the positive groups and $2\lambda\sin\beta$ at the maximum
+# In the limit $2R=\lambda$ at the positive groups and $2\lambda\sin\beta_{\lim}$ at the maximum
 # ({numref}`chapter-exact-limit`). Between epochs 80,000 and 250,000 of the flow the rate of the
 # diameter can differ from this by the relative change of $R$ and by $d^2/2$, both at 80,000. Null:
 # the rate $2\lambda$ of dead neurons.
@@ -1009,7 +1063,7 @@ glue("condensation-factor", f"{slack['(20)']:,.0f}", display=False)
 # **3.** Why does the chain of the two theorems close so late? Could a sharper theorem 5 help?
 #
 # ```{dropdown} Solution of 3
-# (20) bounds $\lVert v_A\rVert+\lVert v_\theta\rVert$, but the drift sees $v_A+v_\theta$, which is
+# (20) bounds $\lVert v_A\rVert_n+\lVert v_\theta\rVert_n$, but the drift sees $v_A+v_\theta$, which is
 # smaller by the factor printed above, and (20) in all is at least {glue:text}`condensation-factor`
 # times too large. In seed 0 it is small enough only from epoch {glue:text}`condensation-chain` on.
 # A bound that used $e'\approx e_{\rm qs}'$, the derivative of $-\lambda(K+\lambda I)^{-1}y$, would
@@ -1027,7 +1081,14 @@ glue("condensation-factor", f"{slack['(20)']:,.0f}", display=False)
 # bounds, the laws of pairs and fours and the rates before their own limits were set, which are
 # argued from rounding and from terms left out. We first thought that the slack of (19) came from a
 # cancellation inside $v_A$; the numbers refuted it. The scale of the identities was changed once,
-# as told above.
+# as told above. After a review the nulls of `B20-masks` and `B20-chain`, which were the negations of
+# their statements, were replaced by measured ones, and `B20-masks`, `B20-band` and `B20-slack` claim
+# no more than what is measured.
+#
+# Where the paper uses a word that needs a cut-off (small, nearly, condense) and prints none, the
+# cut-off is ours, and this is the rule: where ours is met the row says *holds*, where it is missed the
+# row says *open*, since what is printed cannot decide against it. We depart from it once, to be
+# stricter: the quarters of figure 3(e) are met, but other windows are not, so that row is open too.
 
 # %%
 compare = claims.compare
@@ -1045,8 +1106,9 @@ def bound_5(name, claim, null=None, note=later_note):
                    null_holds=worst_5[null] <= 1, note=note)
 
 
-weak_note = (f"Holds with much room: (19) is too large by {slack['(19)']:,.0f}, (20) by "
-             f"{slack['(20)']:,.0f} at least, so their first terms alone are bounds too. ")
+weak_note = (f"Holds with much room: from {T:,} on (19) is too large by {slack['(19)']:,.0f}, (20) "
+             f"by {slack['(20)']:,.0f} at least, from {FIRST:,} by {slack_early['(19)']:.0f} and "
+             f"{slack_early['(20)']:.0f}, so their first terms alone are bounds too. ")
 rows = [
     compare("W-D1-budget", f"λΣA/Φ and Φ/Φ(T) at most 1: {worst_5['budget'] <= 1}; {fixed_text}",
             holds=worst_5["budget"] <= 1),
@@ -1122,14 +1184,14 @@ rows += [
 # %%
 q3, q2 = quarters["III"], quarters["II"]
 rows += [
-    compare("W-F3-diameters", f"quarters {q3.min():.2f} to {q3.max():.2f} of the mean rate, all "
-            f"{len(q3)} groups; stage II {q2.min():.2f} to {q2.max():.2f}",
-            holds=steady["III"].all(), null_holds=steady["II"].all(),
-            note=f"Fragile: quarters of the whole stage, groups without stragglers. In eighths "
-                 f"{steady['eighths'].sum()} of {len(eighth)} groups keep within a factor of two "
-                 f"(from epoch 32,000 on {eighth[:, 2:].min():.2f} to {eighth[:, 2:].max():.2f} of "
-                 "the mean); with its straggler the right group of seed 0 runs from "
-                 f"{with_stray.min():.2f} to {with_stray.max():.2f} of its mean."),
+    compare("W-F3-diameters", f"rates of ln diam: quarters {q3.min():.2f} to {q3.max():.2f} of the "
+            f"mean, within a factor of two in {steady['III'].sum()} of {len(q3)} groups (stage II "
+            f"{steady['II'].sum()}); eighths in {steady['eighths'].sum()}", verdict="open",
+            note="No window and no limit are printed, and the window decides: in eighths the rates "
+                 f"are {eighth.min():.2f} to {eighth.max():.2f} of the mean (from epoch 32,000 on "
+                 f"{eighth[:, 2:].min():.2f} to {eighth[:, 2:].max():.2f}); with its straggler the "
+                 f"right group of seed 0 runs from {with_stray.min():.2f} to "
+                 f"{with_stray.max():.2f} of its mean in quarters."),
     compare("W-F3-angles", f"diameters at most {ends[:, :2, 1].max():.2f}° at the end, at least "
             f"{ends[:, :2, 0].min():.0f}° at 16,000; {len(runs)} seeds",
             holds=ends[:, :2, 1].max() < 1, null_holds=ends[:, :2, 0].max() < 1,
@@ -1145,23 +1207,31 @@ rows += [
 
 # %%
 symmetric, lopsided = KEEP[fit[:, :2]], KEEP[fit_lopsided[:, :2]]
-last_chain = [epoch for epoch, _ in CHAIN.values()]
+last_chain, first_drift = zip(*CHAIN.values(), strict=True)
+lop_since = " and ".join(f"{early_epochs[k]:,}" for k in early_start[:2])
 rows += [
-    compare("B20-masks", f"main runs: last crossing at {min(fixed):,} to {max(fixed):,}; flow from "
-            f"{FIRST:,}: {crossed.sum()} records with crossings, P jumps by up to "
-            f"{np.abs(jumps).max():.0%}, (18) at most {bounds['from 16,000']['(18)'].max():.2f}",
-            holds=min(fixed) > FIRST and max(
+    compare("B20-masks", f"main runs: last crossing at {min(fixed):,} to {max(fixed):,}; flow of "
+            f"seed {SEEDS[0]} from {FIRST:,}: {crossed.sum()} records with crossings until "
+            f"{early_fixed:,}, P jumps by up to {np.abs(jumps).max():.0%} (elsewhere "
+            f"{smooth:.1%}), (18) at most "
+            f"{bounds['from 16,000']['(18)'].max():.2f}, without its integral "
+            f"{bounds['from 16,000']['no integral'].max():.2f}",
+            holds=min(fixed) > FIRST and np.abs(jumps).max() > smooth and max(
                 b.max() for n, b in bounds["from 16,000"].items() if "no" not in n) <= 1,
-            null_holds=max(fixed) <= FIRST),
-    compare("B20-band", f"positive groups, {len(runs)} seeds: symmetric band since "
+            null_holds=bounds["from 16,000"]["no integral"].max() <= 1),
+    compare("B20-band", f"positive groups, main runs of {len(runs)} seeds: symmetric band since "
             f"{symmetric.min():,} to {symmetric.max():,}, lopsided since {lopsided.min():,} to "
-            f"{lopsided.max():,}; contraction at most {lop[:, 1].max():.6f} of its bound",
-            holds=lopsided.max() < 32_000 and lop[:, :2].max() <= 1,
+            f"{lopsided.max():,}; balanced flow of seed {SEEDS[0]}: lopsided since {lop_since}, "
+            f"contraction at most {lop[:2, 1].max():.6f} of its bound",
+            holds=lopsided.max() < 32_000 and lop[:2, :2].max() <= 1,
             null_holds=symmetric.max() < 32_000),
+]
+
+# %%
+rows += [
     compare("B20-chain", f"(20) is small enough since {min(last_chain):,} to {max(last_chain):,}; "
-            f"the drift itself since {T:,} or earlier: {all(x for _, x in CHAIN.values())}",
-            holds=min(last_chain) > EPOCHS and all(x for _, x in CHAIN.values()),
-            null_holds=min(last_chain) <= EPOCHS),
+            f"the drift itself since {max(first_drift):,} or earlier, {len(first_drift)} groups",
+            holds=min(last_chain) > EPOCHS, null_holds=min(first_drift) > EPOCHS),
     compare("B20-slack", f"|v_A + v_θ| at most {lost[1].max():.1e} of |v_A| + |v_θ|; |v_A| at "
             f"least {lost[0].min():.2f} of C_φ V_A", holds=lost[1].max() < 0.01,
             null_holds=lost[0].max() < 0.01),

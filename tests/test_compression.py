@@ -64,17 +64,43 @@ def rate_by_parts(network, data):
 
 @given(SEEDS)
 @settings(max_examples=150, deadline=None)
-def test_extrema_are_at_most_4n_minus_3(seed):
+def test_extrema_are_at_most_4n_minus_3_and_one_less_from_three_inputs_on(seed):
     x, e = random_field(seed)
     ends, n = cond.Cells.of(x).extrema(e), x.size
     smooth = np.count_nonzero(ends.smooth)
-    assert 1 <= ends.theta.size <= 4 * n - 3
-    assert smooth <= 2 * n - 1 and ends.theta.size - smooth <= 2 * n - 2
+    assert 1 <= ends.theta.size <= 4 * n - 3 - (n >= 3)
+    assert smooth <= 2 * n - 1 - (n >= 3) and ends.theta.size - smooth <= 2 * n - 2
 
 
 @pytest.mark.parametrize(("x", "e"), [([0.3], [1.0]), ([-2.5, 3.0], [1.51, 1.0])])
 def test_4n_minus_3_extrema_exist_for_one_and_two_inputs(x, e):
     assert cond.Cells.of(x).extrema(np.array(e)).theta.size == 4 * len(x) - 3
+
+
+def outer_cells_with_an_extremum(x, e):
+    """How many of the two live cells next to the dead one hold a smooth extremum."""
+    cells = cond.Cells.of(x)
+    dead = int(np.flatnonzero(~cells.active.any(axis=1))[0])
+    outer = [(dead + side) % cells.bounds.size for side in (1, -1)]
+    assert (cells.active[outer].sum(axis=1) == 1).all()
+    ends = cells.extrema(e)
+    return int(np.isin(outer, cells.containing(ends.theta[ends.smooth])).sum())
+
+
+@given(SEEDS, st.floats(-2, 2))
+@settings(max_examples=150, deadline=None)
+def test_from_three_inputs_on_an_outer_live_cell_has_no_extremum(seed, scale):
+    """Its own input must be more than a right angle from the next one; both cannot be."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    x, e = np.sort(rng.normal(size=n)) * 10**scale, rng.normal(size=n)
+    alpha = np.sort(np.arctan2(1, x))
+    wide = sum(gap > np.pi / 2 for gap in (alpha[1] - alpha[0], alpha[-1] - alpha[-2]))
+    assert outer_cells_with_an_extremum(x, e) == wide <= (1 if n >= 3 else 2)
+
+
+def test_with_two_inputs_both_outer_live_cells_can_have_one():
+    assert outer_cells_with_an_extremum(np.array([-2.5, 3.0]), np.array([1.51, 1.0])) == 2
 
 
 @given(SEEDS)
