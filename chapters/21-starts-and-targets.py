@@ -291,7 +291,7 @@ def small_excess(m, gamma, seed):
 
 
 over = {(M, 1.0): [total_excess(run) for run in starts[SMALL]]}
-for m, gamma, seeds in ((M, 0.8, 2), (M, 1.1, 2), (50, 1.0, 3), (800, 1.0, 2)):
+for m, gamma, seeds in ((M, 0.8, 1), (M, 1.1, 1), (50, 1.0, 3), (800, 1.0, 1)):
     over[m, gamma] = [small_excess(m, gamma, seed) for seed in range(seeds)]
 by_gamma, by_width = ([key for key in over if key[k] == (M, 1.0)[k]] for k in (0, 1))
 small_law = loglog_fit([m ** (1 - 2 * gamma) for m, gamma in by_gamma],

@@ -29,7 +29,7 @@
 #   first two are in every seed, the size of the third depends on the draw;
 # - what the printed size costs.
 #
-# It runs for about 25 seconds on one core. The eight seeds are made by `full/transformer.py` in
+# It runs for about 35 seconds on one core. The eight seeds are made by `full/transformer.py` in
 # about 15 minutes; a part of them is computed again here.
 
 # %%
