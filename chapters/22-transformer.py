@@ -665,22 +665,27 @@ glue("contraction", span(left[:, 1]), display=False)
 # ## The printed size
 #
 # What the configuration of Table 1 costs. The operations are those of the matrix products, counted;
-# the rates, 10 and 50 billion a second, are assumptions for one core. The command
-# `.venv/bin/python full/transformer.py --full-size` measures a few updates first, says how many
-# days they amount to, and then runs both decays. The number of examples, and with it the dose, is
-# our guess.
+# the seconds of an update were measured once, on one core of an ordinary server, by
+# `full/transformer.py --cost`. The command `.venv/bin/python full/transformer.py --full-size`
+# measures a few updates where it runs, says how many days they amount to, and then runs both
+# decays. The number of examples, and with it the dose, is our guess.
 
 # %%
+cost = store.load(Path("..") / "data" / "transformer-cost.npz", seconds=(2, 5))["seconds"]
+second = {PLAN: np.median(cost[0]), anchors.FULL: np.median(cost[1])}
 print("                     reduced     printed size")
 for name, value in {
     "weights": lambda q: sum(x.size for x in anchors.initial(q, rng).values()),
     "updates of a run": lambda q: q.steps * q.epochs,
     "operations an update": lambda q: q.operations,
     "operations, two runs": lambda q: 2 * q.operations * q.steps * q.epochs,
-    "hours at 10 billion/s": lambda q: 2 * q.operations * q.steps * q.epochs / 1e10 / 3600,
-    "hours at 50 billion/s": lambda q: 2 * q.operations * q.steps * q.epochs / 5e10 / 3600,
+    "seconds an update": lambda q: second[q],
+    "operations a second": lambda q: q.operations / second[q],
+    "hours, two runs": lambda q: 2 * q.steps * q.epochs * second[q] / 3600,
 }.items():
     print(f"{name:21} {value(PLAN):10.3g} {value(anchors.FULL):12.3g}")
+ratio = cost.max(axis=1) / cost.min(axis=1)
+print(f"slowest over fastest of five measurements: {ratio[0]:.2f}, {ratio[1]:.2f}")
 
 # %% [markdown]
 # ## Exercises
