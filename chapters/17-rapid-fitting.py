@@ -94,7 +94,8 @@ torch.set_default_dtype(torch.float64)
 # neuron is homogeneous of degree two.
 # ```
 #
-# From these follow the laws of the ratio $\beta=a/r$ and of the amplitude, with $s$ the sign of $a$:
+# From these follow the laws of the ratio $\beta=a/r$ and of the amplitude, with $s$ the sign of
+# $a$:
 #
 # $$
 # \dot\beta=2q(\beta^2-1),\qquad \frac{d\ln A}{dt}=-2\lambda-2q(\beta+1/\beta),\qquad
@@ -108,8 +109,10 @@ torch.set_default_dtype(torch.float64)
 #
 # The run is the paper's main experiment (appendix E): four points, $m=200$ neurons with independent
 # normal $a$, $w$, $b$ of standard deviation $m^{-\gamma}$, $\gamma=0.4$; 80 000 steps of gradient
-# descent on all data with $\eta=0.1$ and $\lambda=10^{-3}$. One epoch is one step, and $t=\eta\cdot$
-# epoch. Our choice: seed 0, all of $a$ drawn first, then $w$, then $b$. The same start without decay
+# descent on all data with $\eta=0.1$ and $\lambda=10^{-3}$. One epoch is one step, and
+# $t=\eta\cdot$
+# epoch. Our choice: seed 0, all of $a$ drawn first, then $w$, then $b$. The same start without
+# decay
 # runs beside it.
 
 # %%
@@ -136,7 +139,8 @@ print(f"live neurons at epochs 0, 447, 80 000: "
       f"{[int(live(run.at(k)).sum()) for k in (0, 447, STEPS)]} of {M}")
 
 # %% [markdown]
-# The identities say what the velocity $\dot\Theta=-\nabla\Phi$ does to $a$, $r$, $\theta$, $e$, $\beta$,
+# The identities say what the velocity $\dot\Theta=-\nabla\Phi$ does to $a$, $r$, $\theta$, $e$,
+# $\beta$,
 # $A$, $\Phi$. We take the velocity from automatic differentiation of {eq}`eq-decay-objective` in
 # torch, and $\dot e=J\dot\Theta$ from a forward derivative; the right-hand sides are those above,
 # with $K$ from {eq}`eq-decay-kernel`. Errors are relative to the largest term of each identity. A
@@ -201,7 +205,8 @@ for name in error:
 
 # %% [markdown]
 # The nulls: the equations of a loss with the factor $\frac12$; no forcing $-2\lambda y$; an
-# imbalance that is conserved; $J\Theta=f$, as for one layer; a decay term in $\dot\beta$; the balanced
+# imbalance that is conserved; $J\Theta=f$, as for one layer; a decay term in $\dot\beta$; the
+# balanced
 # amplitude law for unbalanced neurons. Each is off by far more than rounding at every epoch, least
 # where the imbalance counts, in the last network, which has hardly any left.
 #
@@ -374,7 +379,8 @@ print(f"sectors without decay: {spread_free[0]} at 447, {spread_free[1]} at the 
 # Our criteria, of which the ledger's last remark says what was known before: the test loss is
 # *delayed* if it falls to less than half after the data loss has passed its minimum, from
 # which it has risen; epoch 16 000 is *near the plateau* if less than a tenth of the amplitude lost
-# since rapid fitting is still to be lost; neurons are *scattered* if they occupy more than half of the 72 sectors, and
+# since rapid fitting is still to be lost; neurons are *scattered* if they occupy more than half of
+# the 72 sectors, and
 # *grouped* if they occupy at most six (three groups, each of which may lie across a border).
 #
 # ## The epoch 447, and the way to the target
@@ -583,7 +589,8 @@ print(f"variance of f over its formula: {variance.round(4)}, standard error {spr
 
 # %% [markdown]
 # Independent terms make the distance fall like $m^{-1/2}$. The summands $a[v\cdot\tilde x]_+$ have
-# the kurtosis $3\cdot\frac32/(\frac12)^2=18$, so a sum of $m$ of them has $3+15/m$, and the variance
+# the kurtosis $3\cdot\frac32/(\frac12)^2=18$, so a sum of $m$ of them has $3+15/m$, and the
+# variance
 # from $N$ draws a relative error of $\sqrt{(2+15/m)/N}$; we ask for four of these.
 #
 # For $\gamma<\frac12$ the least eigenvalue at the start is of order $\rho$, which grows with the
@@ -744,7 +751,8 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 # divided by its order does not grow (its largest value at the largest width is not above that at
 # the smallest). The residual comes to its limit as $K_0/\rho$ does, like $m^{-1/2}$, which is a
 # tenth for a hundred times the width: we ask that the median falls to less than a fifth. The last
-# statement is another matter: $T_I$ is made so that $e-e_{\rm qs}$ has decayed to $\varepsilon/\log m$ of its start, and
+# statement is another matter: $T_I$ is made so that $e-e_{\rm qs}$ has decayed to
+# $\varepsilon/\log m$ of its start, and
 # that is what it does, seed by seed. So $o(\varepsilon)$ means $1/\log m$ here, and no practical
 # width makes it small; what one sees is that the seeds differ by more than the widths do, and at
 # $T_I/2$ five seeds show no growth either: that row is weak. The proof of (33) and (34) needs
@@ -758,7 +766,8 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 #
 # ```{dropdown} Solution of 1
 # After rapid fitting $e\approx-\lambda(K+\lambda I)^{-1}y$, and the kernel shrinks: with
-# $K\propto e^{-2\lambda t}$ the norm of the residual grows like $e^{2\lambda t}$ until the amplitudes
+# $K\propto e^{-2\lambda t}$ the norm of the residual grows like $e^{2\lambda t}$ until the
+# amplitudes
 # stop to shrink. From epoch 447 to 16 000 the four eigenvalues fall by factors of
 # {glue:text}`decay-fallen`; the rise lies between the squares of these.
 # ```
@@ -767,7 +776,8 @@ print(f"every change is at a neuron that can: {table['only near'].all()}; "
 #
 # ```{dropdown} Solution of 2
 # The outputs at the start have variance of order $m^{1-4\gamma}$, which then grows: $\lvert
-# e(0)\rvert$ is not bounded, the neurons have to move farther, and with $C\propto\lvert e\rvert$ the
+# e(0)\rvert$ is not bounded, the neurons have to move farther, and with $C\propto\lvert e\rvert$
+# the
 # kernel's change over $T_I$ gets the factor $m^{1/2-2\gamma}$. It stays lazy as long as this is
 # small against $\rho$.
 # ```

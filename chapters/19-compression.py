@@ -23,8 +23,10 @@
 #
 # - how many extrema such a field can have: the paper's proposition 3, and a smaller number that is
 #   reached;
-# - theorem 4 of the paper, which says that the kernel shrinks like $e^{-2\lambda\tau}$ and the field
-#   grows like $e^{2\lambda\tau}$, with all constants of its proof, on networks that we built so that
+# - theorem 4 of the paper, which says that the kernel shrinks like $e^{-2\lambda\tau}$ and the
+#   field
+#   grows like $e^{2\lambda\tau}$, with all constants of its proof, on networks that we built so
+#   that
 #   every hypothesis holds;
 # - since when each of its hypotheses holds on the paper's own experiment, and which conclusions
 #   hold without them;
@@ -77,7 +79,8 @@ SEEDS = range(3)
 # Let the $n$ inputs be different and $e\ne0$. One cell is dead, and $M=0$ in all cells only for
 # $e=0$. If $M\ne0$ in every other cell, $q_e$ has at least one strict local extremum; at most
 # $2n-1$ lie inside cells, at most $2n-2$ at boundaries, at most $4n-3$ are there in all. For
-# $n\ge3$ at most $2n-2$ lie inside cells and at most $4n-4$ are there in all. At both boundaries of $x_i$ the slope $p_e$ jumps by $\lvert\tilde x_i\rvert e_i/n$: an extremum there is
+# $n\ge3$ at most $2n-2$ lie inside cells and at most $4n-4$ are there in all. At both boundaries
+# of $x_i$ the slope $p_e$ jumps by $\lvert\tilde x_i\rvert e_i/n$: an extremum there is
 # a minimum if $e_i>0$ and a maximum if $e_i<0$.
 # ```
 #
@@ -243,8 +246,10 @@ glue("compress-most", ", ".join(str(k) for k in found[:, 0]), display=False)
 # is driven to it from both sides.
 #
 # The test integrates. From both sides of each smooth extremum, a fifth of the way to the next
-# boundary, RK4 follows the angle over the time $3/\lvert2\beta q_e\rvert$, for both signs of $a$:
-# attracting means that both distances have shrunk. At boundaries the equation is followed at unit speed
+# boundary, RK4 follows the angle over the time $3/\lvert2\beta
+# q_e\rvert$, for both signs of $a$:
+# attracting means that both distances have shrunk. At boundaries the equation is followed at unit
+# speed
 # (attraction does not depend on the speed) from a hundredth of the way, in steps of a
 # fiftieth of the distance, two hundred of them: attracting means that both ends are within a tenth
 # of it.
@@ -259,7 +264,7 @@ def shrinks(e, x, star, value, reach, beta):
     def speed(z):
         return -2 * beta * field_slope(e, z, x)
 
-    for _ in range(100):
+    for _ in range(100):  # fixed steps: an adaptive method halts where p jumps
         k1 = speed(theta)
         k2 = speed(theta + h / 2 * k1)
         k3 = speed(theta + h / 2 * k2)
@@ -268,6 +273,7 @@ def shrinks(e, x, star, value, reach, beta):
 
 
 def reaches(e, x, bound, distance, sign):
+    """Whether neurons of this sign come to a boundary from both sides, at unit speed."""
     theta = bound + np.array([-distance, distance])
     for _ in range(200):
         theta = theta - distance / 50 * sign * np.sign(field_slope(e, theta, x))
@@ -357,7 +363,8 @@ print(f"on a grid without the boundaries an extremum is within one step of them 
       f"of {at_edge.size} cases")
 
 # %% [markdown]
-# Two more statements of section 4.2 on these fields: {eq}`eq-compress-cell` against the definition of
+# Two more statements of section 4.2 on these fields: {eq}`eq-compress-cell` against the definition
+# of
 # $q_e$, with the moment of the next cell as null, and $q_e''=-q_e$. For the latter the second
 # difference of a sinusoid, $q(\theta+h)-2q(\theta)+q(\theta-h)=-2(1-\cos h)\,q(\theta)$, is exact
 # for any $h$; the null takes $\theta$ near a boundary, so that $\theta+h$ is in the next cell.
@@ -394,7 +401,8 @@ print(f"q'' = −q to 1e-10: {bent < 1e-10}; across a boundary off by {bent_null
 # $$ (eq-compress-offset)
 #
 # Left side: central differences over $\pm10^{-3}$ of flow time, RK4 on the flow, of neurons and of
-# extrema. Right side: $\dot M$ from $\dot e=-2(K+\lambda I)e-2\lambda y$. We ask for $10^{-5}$ of the
+# extrema. Right side: $\dot M$ from $\dot e=-2(K+\lambda I)e-2\lambda y$. We ask for $10^{-5}$ of
+# the
 # largest term. Null: no drift. (The error is of second order in the step, which was first 0.05, too
 # coarse for neurons with $\lvert a/r\rvert$ in the hundreds; it was refined, not the limit.)
 
@@ -449,7 +457,8 @@ print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift of
 # ```{prf:theorem} Kernel decay and field amplification; the paper's theorem 4
 # :label: thm-compress-kernel
 #
-# Let $y\ne0$, $t_0=T_I$ of {prf:ref}`thm-decay-equilibration`, $\lambda(t_1-t_0)\le L$, $\tau=t-t_0$. Suppose that on $[t_0,t_1]$ no
+# Let $y\ne0$, $t_0=T_I$ of {prf:ref}`thm-decay-equilibration`, $\lambda(t_1-t_0)\le L$,
+# $\tau=t-t_0$. Suppose that on $[t_0,t_1]$ no
 # neuron changes its activity at an input, and that every neuron that is not dead has
 #
 # $$
@@ -499,7 +508,8 @@ print(f"the law holds to 1e-5: {offset_error.max() < 1e-5}; without the drift of
 # \end{aligned}
 # $$ (eq-compress-order)
 #
-# which is the first line of {eq}`eq-compress-theorem`. Then $e_{\rm qs}$ is $e^{2\lambda\tau}$ times its
+# which is the first line of {eq}`eq-compress-theorem`. Then $e_{\rm qs}$ is $e^{2\lambda\tau}$
+# times its
 # start up to the relative error
 #
 # $$
@@ -588,17 +598,24 @@ print(f"K = ΣK_k to 1e-12: {sum_error < 1e-12}; dK_k/dt to 1e-10: {rate_error <
 # %% [markdown]
 # ### Networks on which every hypothesis holds
 #
-# By the paper's own residual, $\lvert q\rvert/\lambda\approx\lvert\langle K^{-1}y,\varphi\rangle_n\rvert$: a small
-# $\varepsilon$ needs a kernel that is large against the *target*, not only against $\lambda$; random
+# By the paper's own residual, $\lvert q\rvert/\lambda\approx\lvert\langle
+# K^{-1}y,\varphi\rangle_n\rvert$: a small
+# $\varepsilon$ needs a kernel that is large against the *target*, not only against $\lambda$;
+# random
 # normal weights have no bound on $\lvert a/r\rvert$, and of many neurons some always sit near a
-# boundary. So we build networks: 40 neurons at random angles at least 0.15 away from every boundary, $\lvert a/r\rvert$
-# log-uniform in $[\frac1{1.5},1.5]$, amplitudes and signs from a normal vector projected so that all outputs are zero,
+# boundary. So we build networks: 40 neurons at random angles at least 0.15 away from every
+# boundary, $\lvert a/r\rvert$
+# log-uniform in $[\frac1{1.5},1.5]$, amplitudes and signs from a normal vector projected so that
+# all outputs are zero,
 # $e(0)=-y$, then scaled to a given least eigenvalue of $K$: four
-# sizes, each twice the last. We take $\lambda=0.03$, which only sets the unit of time, and $\lambda/\kappa$ about as large as
+# sizes, each twice the last. We take $\lambda=0.03$, which only sets the unit of time, and
+# $\lambda/\kappa$ about as large as
 # $\lvert q\rvert/\lambda$; $L=\frac12$. The flow is followed by an implicit Runge–Kutta method
-# (Radau) to $t_0=T_I=\log(\kappa\log m/\lambda)/2(\kappa+\lambda)$ and on to $t_1=t_0+L/\lambda$. A second
+# (Radau) to $t_0=T_I=\log(\kappa\log m/\lambda)/2(\kappa+\lambda)$ and on to $t_1=t_0+L/\lambda$.
+# A second
 # solver, LSODA, follows the smallest; residual, kernel and tracking error must agree to $10^{-6}$
-# (with relative tolerances of $10^{-10}$ the residual, a small sum of large terms, did not; they are
+# (with relative tolerances of $10^{-10}$ the residual, a small sum of large terms, did not; they
+# are
 # $10^{-13}$ now). The other choices were made after trial runs with other numbers of neurons, other
 # $\lambda$ and with outputs that were not zero ($\delta_0$ was then huge).
 
@@ -662,7 +679,7 @@ def changed(on):
 
 
 CIRCLE = np.linspace(0, TWO_PI, 20_001)
-C_PHI = np.sqrt((features(CIRCLE, X) ** 2).mean(axis=1)).max()
+C_PHI, _ = cond.suprema(X)
 
 
 # %%
@@ -741,15 +758,19 @@ print("d ≤ ½: " + ", ".join(f"{b['d'].max() <= 0.5} (κ = {k})"
 
 # %% [markdown]
 # The hypotheses hold: no neuron changes an activity at the 101 records (and by
-# {eq}`eq-compress-hypotheses` none can between two of them, since angles move by $2B\varepsilon\lambda$
-# a unit of time), $\varepsilon$ is small, $d\le\frac12$. So must the conclusions and the steps of the proof, and they do, the first
+# {eq}`eq-compress-hypotheses` none can between two of them, since angles move by
+# $2B\varepsilon\lambda$
+# a unit of time), $\varepsilon$ is small, $d\le\frac12$. So must the conclusions and the steps of
+# the proof, and they do, the first
 # with a share of the bound that is the same for all sizes:
-# the deviation of the kernel is a fixed multiple of $\varepsilon$, so the order in (14) cannot be improved.
+# the deviation of the kernel is a fixed multiple of $\varepsilon$, so the order in (14) cannot be
+# improved.
 # In (15) and (16) $\delta_0$ decides. How much slack each step has:
 
 # %%
 def share(s, b, tau, lam, path):
-    """Largest share of their bounds that (36), (37), (39), (41) use, and nulls."""
+    """Largest shares of (36), (37) and d that are used, (37) for a kernel that stands still,
+    |e_qs| over its start and that over e^(2 lam tau), and the relative error of (38)."""
     B, eps, chi, kappa, start = hypotheses(s, lam)
     order = max(np.abs(eigh(parts(z)[1].sum(axis=0), K, eigvals_only=True)).max()
                 for z, K in zip(path, s["K"], strict=True)) / (4 * B * eps * lam)
@@ -848,10 +869,11 @@ print(f"nulls over their bounds: no decay of the kernel {min(constant_kernel):.0
 #
 # If the whole field is multiplied by one number, extrema deepen where they are. On a built network
 # that is what happens: *leave their places* means within one degree, *depths change* that they grow
-# by $e^{2\lambda\tau}$ within ten per cent (our limits). At $T_I$ itself the residual still has the part
-# $\delta_0$ that is not quasi-static and moves shallow extrema when it goes; leading order excludes
-# it, so the comparison begins at the second record. (It was first made from $T_I$ on, and failed;
-# both are printed.)
+# by $e^{2\lambda\tau}$ within ten per cent (our limits). The stage begins at $T_I$, and from there
+# on
+# the first limit is missed: the residual still has the part $\delta_0$ that is not quasi-static and
+# moves shallow extrema when it goes. From the second record on both are met by far. Whether leading
+# order includes $\delta_0$ the paper does not say, so the row is open.
 
 # %%
 def moves(first, second):
@@ -865,15 +887,16 @@ def moves(first, second):
 
 
 def largest_moves(begin):
-    """Degrees turned, and depths over e^(2 lam tau) - 1, from a record to the end."""
+    """From a record to the end: number of extrema, largest turn in degrees, and largest relative
+    deviation of the growth of a depth from e^(2 lam tau)."""
     found = np.concatenate([moves(s["e"][begin], s["e"][-1]) for s in family])
     grown = np.exp(2 * BUILT * (TAU[-1] - TAU[begin]))
     return len(found), np.degrees(found[:, 0]).max(), np.abs(found[:, 1] / grown - 1).max()
 
 
 stage = moves(residual(run.at(FITTED)), residual(run.at(COMPRESSED)))
-number, turned, depth_error = largest_moves(1)
-for begin, values in {"T_I": largest_moves(0), "the second record": largest_moves(1)}.items():
+from_T_I, from_second = largest_moves(0), largest_moves(1)
+for begin, values in {"T_I": from_T_I, "the second record": from_second}.items():
     print(f"built, from {begin} on: {values[0]} smooth extrema turn by {values[1]:.4f}° at most,\n"
           f"   depths over e^(2λτ) within {values[2]:.4f} of 1")
 print("main run, epochs 447 to 16,000: " + ", ".join(
@@ -931,22 +954,29 @@ for name, text in {"changed": "neurons that changed", "B": "B", "ε": "ε", "χ"
 
 # %% [markdown]
 # (Seed 1 is not yet fitted at epoch 447; hence its first values.) The first three hypotheses, fixed
-# activities, a bound on $\lvert a/r\rvert$ and a small $\varepsilon$, fail. A neuron changes an activity soon after
+# activities, a bound on $\lvert a/r\rvert$ and a small $\varepsilon$, fail. A neuron changes an
+# activity soon after
 # fitting; $\lvert a/r\rvert$ has no bound, because the output weights of some neurons pass through
-# zero (then $\beta=0$ and $\dot\beta=-2q$), and becomes less than 2 only in the middle of the last stage;
-# $(\lvert q\rvert+\lvert p\rvert)/\lambda$ is {glue:text}`compress-pull` where it is least, and $\varepsilon$ must be small.
+# zero (then $\beta=0$ and $\dot\beta=-2q$), and becomes less than 2 only in the middle of the last
+# stage;
+# $(\lvert q\rvert+\lvert p\rvert)/\lambda$ is {glue:text}`compress-pull` where it is least, and
+# $\varepsilon$ must be small.
 # With these numbers the bounds of the theorem are $e^h$ with $h$ above
-# {glue:text}`compress-h` already at epoch 1,000. The conclusions do better than their hypotheses: until epoch 5,000, when $e^{-2\lambda\tau}$ has fallen to
+# {glue:text}`compress-h` already at epoch 1,000. The conclusions do better than their hypotheses:
+# until epoch 5,000, when $e^{-2\lambda\tau}$ has fallen to
 # {glue:text}`compress-fallen`, the kernel deviates from $e^{-2\lambda\tau}K_{t_0}$ by
-# {glue:text}`compress-deviates` of it in norm, and by more than itself at epoch 16,000, as amplitudes settle.
+# {glue:text}`compress-deviates` of it in norm, and by more than itself at epoch 16,000, as
+# amplitudes settle.
 # The hypothesis on the kernel is met: $\lambda_{\min}(K)$ is
 # {glue:text}`compress-least` or more on the whole run. And the step
 # (36) of the proof holds at every moment with the $B$ and the $\lvert q\rvert+\lvert p\rvert$ of
-# that moment. In the limit it is sharp: there $B=1$, $\lvert q\rvert=\frac\lambda2$, $p=0$, so the bound
+# that moment. In the limit it is sharp: there $B=1$, $\lvert q\rvert=\frac\lambda2$, $p=0$, so the
+# bound
 # is $2\lambda K$, and $E=2\lambda K$ because $K$ stands still.
 #
 # (16) looks better than it is: $C_\varphi\lvert e_{\rm qs}\rvert_n$ is {glue:text}`compress-scale`
-# times the height of the field itself, so the deviation at epoch 16,000 is a large part of the field.
+# times the height of the field itself, so the deviation at epoch 16,000 is a large part of the
+# field.
 
 # %%
 glue("compress-pull", f"{least_pull[0]:.2f}", display=False)
@@ -1002,9 +1032,11 @@ for epoch in (1000, 5000, COMPRESSED, EPOCHS):
 # ## Tracking, and its bursts
 #
 # Figure 3(b) shows $\lvert e-e_{\rm qs}\rvert$ far below $\lvert e_{\rm qs}\rvert$ after rapid
-# fitting. We ask for less than a tenth at every record after epoch 447 of the paper's draw (seed 0 stands for
+# fitting. We ask for less than a tenth at every record after epoch 447 of the paper's draw (seed 0
+# stands for
 # it; the other seeds are judged from the epoch of their own least loss), as null before
-# epoch 100. Where $\dot z$ is small against $Kz$, $z=e-e_{\rm qs}$, what remains is a lag, and can be
+# epoch 100. Where $\dot z$ is small against $Kz$, $z=e-e_{\rm qs}$, what remains is a lag, and can
+# be
 # predicted,
 #
 # $$
@@ -1014,12 +1046,17 @@ for epoch in (1000, 5000, COMPRESSED, EPOCHS):
 #
 # to relative order $\lambda/\kappa$, in steps of gradient descent too, with $\dot K$ from
 # {eq}`eq-compress-rate`. On built networks the error must fall in proportion to $\lambda/\kappa$
-# (exponent within 0.2), in stage III of the main run its median must be below a tenth; null: the same
-# in compression, from epoch 1,000 on. There it is not: a neuron changes an activity every few records,
+# (exponent within 0.2), in stage III of the main run its median must be below a tenth; null: the
+# same
+# in compression, from epoch 1,000 on. There it is not: a neuron changes an activity every few
+# records,
 # $z$ jumps (below), and the jump has not died out when the next one comes. So during compression
-# bursts dominate, and the law of the lag does not tell the mismatch. (We first judged one median over
-# all records from epoch 1,000 on, which stage III decides, and claimed the law for compression too.)
-# The order is measured at $\kappa=6.25$, 12.5 and 25. At first it was measured up to $\kappa=400$ and
+# bursts dominate, and the law of the lag does not tell the mismatch. (We first judged one median
+# over
+# all records from epoch 1,000 on, which stage III decides, and claimed the law for compression
+# too.)
+# The order is measured at $\kappa=6.25$, 12.5 and 25. At first it was measured up to $\kappa=400$
+# and
 # failed: there the lag itself is near the rounding of $f(X)$, a sum of large terms. For this reason
 # the built networks have at most $\kappa=200$ now (1,600 at first).
 
@@ -1059,13 +1096,12 @@ for name, part in PART.items():
 # %%
 fitted_at = [FITTED, *(int(r.loss.argmin()) for r in runs[1:])]
 mismatch = [s["mismatch"][WINDOW > start] for s, start in zip(main, fitted_at, strict=True)]
-jumps, explained, first_max = [], [], 0.0
+jumps, explained = [], []
 for s, start in zip(main, fitted_at, strict=True):
     rises = (s["mismatch"][1:] > 1.5 * s["mismatch"][:-1] + 0.01) & (WINDOW[1:] > start)
     switch = (s["on"][1:] != s["on"][:-1]).any(axis=(1, 2))
     jumps.append(int(rises.sum()))
     explained.append(int((rises & switch).sum()))
-    quiet = ~switch & (WINDOW[1:] > start)
 base_rate = [(s["on"][1:] != s["on"][:-1]).any(axis=(1, 2)).mean() for s in main]
 early_mismatch = max(
     np.linalg.norm(residual(z) - quasi(z)) / np.linalg.norm(quasi(z))
@@ -1087,8 +1123,10 @@ print("sudden rises: " + ", ".join(str(k) for k in jumps) + "; with a change of 
 # %% [markdown]
 # ## The field of the run
 #
-# Figure 4 of the paper: the field over $\lambda/2$ at six epochs, computed from $e$ and from $e_{\rm
-# qs}$, with the neurons on it. Two curves *nearly overlap* if they differ by less than a tenth of the
+# Figure 4 of the paper: the field over $\lambda/2$ at six epochs, computed from $e$ and from
+# $e_{\rm
+# qs}$, with the neurons on it. Two curves *nearly overlap* if they differ by less than a tenth of
+# the
 # height of the field, at every panel from the seed's least loss on; null: at the start.
 
 # %%
@@ -1137,13 +1175,18 @@ for epoch in PANELS:
 # %% [markdown]
 # ### Depths, places, and the neurons around them
 #
-# Figure 3(d) follows the smooth minima of the two groups, one on each side of the vertical direction,
-# through stage II (epochs 447 to 16,000) and III. Our criteria, argued before the first look at these
+# Figure 3(d) follows the smooth minima of the two groups, one on each side of the vertical
+# direction,
+# through stage II (epochs 447 to 16,000) and III. Our criteria, argued before the first look at
+# these
 # numbers and written down after it: the minima *deepen substantially*
 # if they double, from the first record of the stage at which they are smooth; they *move* if their
-# way is longer than one degree per decay time $1/(2\lambda)$, 5,000 epochs. A group is what is one at the end (positive neurons, split at gaps of 1°, the largest
-# on each side). It is *dispersed* if its angles still span more than that degree, *narrower* if they span less
-# than at epoch 447, and it lies *around* its extremum if this is between its least and largest angle. Nulls: stage III, and the last epoch.
+# way is longer than one degree per decay time $1/(2\lambda)$, 5,000 epochs. A group is what is one
+# at the end (positive neurons, split at gaps of 1°, the largest
+# on each side). It is *dispersed* if its angles still span more than that degree, *narrower* if
+# they span less
+# than at epoch 447, and it lies *around* its extremum if this is between its least and largest
+# angle. Nulls: stage III, and the last epoch.
 
 
 # %%
@@ -1280,15 +1323,19 @@ print("first epoch off by a tenth:\n   "
       + ";\n   ".join(", ".join(f"{v:,}" for v in row) for row in tenth))
 
 # %% [markdown]
-# The operator norm of theorem 4 is that of the largest eigenvalue, which decays as stated for longest.
-# In the first thousand epochs all four do, within a few per cent. At one half the two large ones are
+# The operator norm of theorem 4 is that of the largest eigenvalue, which decays as stated for
+# longest.
+# In the first thousand epochs all four do, within a few per cent. At one half the two large ones
+# are
 # still within a tenth, but not all of the small ones. What is small against $\lvert K\rvert$ need
-# not be small against a small eigenvalue: neither $\sum_kE_k$ of {eq}`eq-compress-rate`, nor what one
+# not be small against a small eigenvalue: neither $\sum_kE_k$ of {eq}`eq-compress-rate`, nor what
+# one
 # neuron takes from $K$ when it becomes inactive at an input.
 #
 # ## Exercises
 #
-# **1.** In panel (a) of {numref}`fig-compress-depth` the depths leave $e^{2\lambda\tau}$, which they
+# **1.** In panel (a) of {numref}`fig-compress-depth` the depths leave $e^{2\lambda\tau}$, which
+# they
 # can pass for a while and fall behind in the end. What makes them faster, and what slower?
 #
 # ```{dropdown} Solution of 1
@@ -1318,7 +1365,8 @@ print("first epoch off by a tenth:\n   "
 # At the boundary $\varphi$ of $x_i$ vanishes, so $K$ gains $\frac{a^2}n\lvert\tilde
 # x_i\rvert^2$ at $(i,i)$ and $\frac{a^2}n\tilde x_i\cdot\tilde x_j$ at $(i,j)$ for the inputs at
 # which the neuron is active already; call it $\Delta$. The resolvent gives
-# $-(K+\Delta+\lambda I)^{-1}\Delta\,e_{\rm qs}$. The residual itself does not jump: $z$ does, by the
+# $-(K+\Delta+\lambda I)^{-1}\Delta\,e_{\rm qs}$. The residual itself does not jump: $z$ does, by
+# the
 # opposite.
 # ```
 #
@@ -1326,26 +1374,31 @@ print("first epoch off by a tenth:\n   "
 #
 # Order of events: the mismatch, the kernel, the masks and the extrema of seed 0 at some epochs were
 # seen in a first look, after the criteria of figures 3, 4 and 5 had been argued, and before they
-# were written down; the tenth is that of {numref}`chapter-rapid-fitting`. Of the built networks several kinds were tried before
+# were written down; the tenth is that of {numref}`chapter-rapid-fitting`. Of the built networks
+# several kinds were tried before
 # this one. Five things were changed after a failure, each where it stands above: the time step of
 # the offsets, the threshold of the grid's differences, the solvers' tolerances, the sizes on which
-# the lag is measured, and the first record for the places of the extrema. The nulls of (15) and
+# the lag is measured, and the first record for the places of the extrema, which we took back: that
+# row is judged from $T_I$ on again, and open. The nulls of (15) and
 # (16) were the whole run; on the main run both hold trivially, because $\delta_0+\varepsilon$ is of
 # order one, so they are now the bound without its lag, and a field that stands still. That $4n-3$
 # is reached, the bursts and the sharpness of (36) were seen first and stated then; the limits of
-# `B19-hypotheses` (100 for $B$, a quarter for $\varepsilon$) and the size of a sudden rise are round
+# `B19-hypotheses` (100 for $B$, a quarter for $\varepsilon$) and the size of a sudden rise are
+# round
 # numbers chosen with the result in sight.
 #
-# After a review five criteria were replaced by stricter ones: the nulls of (36) and (37), a hundredth
+# After a review five criteria were replaced by stricter ones: the nulls of (36) and (37), a
+# hundredth
 # of the bound, a divisor that nothing argued for, are now half the bound, which the limit attains,
 # and a kernel that stands still; the lag is claimed for built networks and stage III only, its null
 # is compression; the fixed angle of extrema at boundaries is read from a grid; and for three inputs
 # and more the bounds on the extrema are smaller by one.
 #
 # Where the paper uses a word that needs a cut-off (small, substantially, nearly, early) and prints
-# none, the cut-off is ours, and this is the rule: where ours is met the row says *holds*, where it is
-# missed the row says *open*, since what is printed cannot decide against it. Two are missed, for
-# "small" and for "early"; we have not moved them.
+# none, the cut-off is ours, and this is the rule: where ours is met the row says *holds*, where it
+# is
+# missed the row says *open*, since what is printed cannot decide against it. Three are missed, for
+# "small", for "early" and for "leading order"; we have not moved them.
 
 # %%
 compare = claims.compare
@@ -1448,13 +1501,13 @@ rows += [
 
 # %%
 rows += [
-    compare("W-S42-fixed", f"built: {turned:.3f}° and {depth_error:.4f} of e^(2λτ) at most; stage "
-            f"II of the run: {np.degrees(stage[:, 0]).max():.0f}°",
-            holds=turned < 1 and depth_error < 0.1,
-            null_holds=bool((np.degrees(stage[:, 0]) < 1).all()),
-            note="From the second record on. From T_I on, where theorem 4 starts, the extrema "
-                 f"turn by up to {largest_moves(0)[1]:.2f}°, more than our degree: there the part "
-                 "δ₀ of the residual, which is not quasi-static, still moves them."),
+    compare("W-S42-fixed", f"built networks, from T_I on: turned by {from_T_I[1]:.2f}° at most, "
+            f"depths within {from_T_I[2]:.3f} of e^(2λτ); from the second record on "
+            f"{from_second[1]:.3f}°, {from_second[2]:.4f}; stage II of the run "
+            f"{np.degrees(stage[:, 0]).max():.0f}°", verdict="open",
+            note="At T_I the part δ₀ of the residual, which is not quasi-static, still moves "
+                 "shallow extrema by more than our degree; without it they stay. What leading "
+                 "order leaves out is not printed."),
     compare("W-F3-inset", f"largest after fitting {', '.join(f'{m.max():.3f}' for m in mismatch)}; "
             f"above a tenth in {sum((m >= 0.1).sum() for m in mismatch)} of "
             f"{sum(m.size for m in mismatch)} records; {early_mismatch:.0f} before epoch 100",

@@ -459,9 +459,11 @@ for key, parts in accounts.items():
 # condensed. (Later ones can lose it for a while: when a dying group leaves the 99 %, its strongest
 # neuron counts alone.) The paper's words, that condensation is late, do not fix this share; 99 % is
 # the reading that is kindest to them. The other one takes the share of $\sum A$ that stands in
-# narrow groups. Two hundred neurons on a circle have neighbours, so there is a chance share $w_0$ at
+# narrow groups. Two hundred neurons on a circle have neighbours, so there is a chance share $w_0$
+# at
 # the start; condensation has come if half of the rest is in narrow groups as well,
-# $(w-w_0)/(1-w_0)\ge\frac12$, and is long after fitting if that is not so at $T$, $3T$, $5T$, $10T$.
+# $(w-w_0)/(1-w_0)\ge\frac12$, and is long after fitting if that is not so at $T$, $3T$, $5T$,
+# $10T$.
 # If the two readings disagree, the row is open. A *direction* is a group with 1 % of $\sum A$.
 
 
@@ -573,15 +575,19 @@ figures.plt.show()
 # on boundaries of cells already after rapid fitting, in columns; the lines below say how much.
 # Boundaries attract as soon as $p$ changes its sign there, at the rate $2\lvert p\rvert$ of the
 # fitting stage, and no smooth extremum is needed. For these neurons condensation is as early as
-# fitting, and it needs no decay; sectors of $5^\circ$ do not see it, but the shares of narrow groups
+# fitting, and it needs no decay; sectors of $5^\circ$ do not see it, but the shares of narrow
+# groups
 # above do. We call that more than chance if it is ten times what these arcs are of the circle; as
 # null, the start.
 #
-# **The bias.** With decay $e=0$ is no rest point; at rest $e=-\lambda(K+\lambda)^{-1}y$. What the
-# paper sees as a bias should be the residual of the limit. We compare the data loss at the end with
-# that of the limit and ask for a tenth; as null, the least data loss, after rapid fitting. We had
-# also asked that the whole function agrees: its distance from the limit within a tenth of what the
-# limit is away from the target. That fails for A.
+# **The bias.** With decay $e=0$ is no rest point; at rest $e=-\lambda(K+\lambda)^{-1}y$. The paper
+# says that the final outputs show a bias, and no more; so we ask that the data loss at the end
+# exceeds the least one in every run; the null is the same without decay, where the loss should only
+# fall. What the bias is can be said as well: it should be the residual of the limit. Below, the
+# data
+# loss is compared with that of the limit, and the distance of the whole function from the limit
+# with
+# that of the limit from the target. We had asked for a tenth of the latter; A misses it.
 
 # %%
 def rms(f):
@@ -1115,9 +1121,11 @@ print(f"f(0) of the limits: {f_0[0]:.4f} to {f_0[1]:.4f}; the seeds are "
 # was known before this chapter was begun. The cut-offs for groups were fixed before the first run,
 # and so were the reading of *appreciable*, the factor ten for *long* and the tenth of the whole
 # function, which A misses. For *fitted* we had first written $R^2>0.99$ at the inputs; B and C
-# never get there, and the paper's own marker, the least loss, took its place. The comparison of
-# the data loss with that of the limit was chosen after the tenth had failed for A, with these
-# losses in sight. Trial runs of figure 6 (six seeds) were seen before the text; four are shown.
+# never get there, and the paper's own marker, the least loss, took its place. After the tenth had
+# failed for A the bias was judged by the data loss of the limit, with these losses in sight; we
+# took
+# that back, and the row asks for the paper's words only. Trial runs of figure 6 (six seeds) were
+# seen before the text; four are shown.
 # The law of sliding was derived before it was compared, at one time and seed; its tolerances were
 # written down after that comparison. *Long after* was first read as the epoch from which on all
 # kept epochs are condensed, which is later; the stricter reading was taken when we saw it flicker.
@@ -1127,7 +1135,8 @@ print(f"f(0) of the limits: {f_0[0]:.4f} to {f_0[1]:.4f}; the seeds are "
 # was chosen with them in sight.
 #
 # After a review, and with all results above known: the row on late condensation had the kind
-# reading only and held; it has both readings now and is open. The chance share at the start was seen
+# reading only and held; it has both readings now and is open. The chance share at the start was
+# seen
 # before it was taken off in the second reading; without that half of $\sum A$ stands in narrow
 # groups of pairs from the start or soon after. The row on the groups of figure 6 had
 # left out our own cut-off for narrow groups. The small start had one width, one seed, and so could
@@ -1229,12 +1238,13 @@ stages["note"] = ("The words do not say how much must be condensed. The last of 
 
 # %%
 after_fit, at_end, _, apart = (np.array(column) for column in zip(*bias.values(), strict=True))
-landed = apart < 0.1
+landed, grown = apart < 0.1, at_end / after_fit
+free_grown = np.array([run.loss[-1] / run.loss.min() for run in free.values()])
 rows += [
-    compare("W-F7-bias", f"data loss over that of the limit {at_end.min():.3f} to "
-            f"{at_end.max():.3f}, after fitting {after_fit.min():.2f} to {after_fit.max():.2f}",
-            holds=bool((np.abs(at_end - 1) < 0.1).all()),
-            null_holds=bool((np.abs(after_fit - 1) < 0.1).all()),
+    compare("W-F7-bias", f"data loss at the end over the least one {grown.min():.2f} to "
+            f"{grown.max():.2f}, without decay {free_grown.max():.2f} at most; over that of the "
+            f"limit {at_end.min():.3f} to {at_end.max():.3f}", holds=bool((grown > 1).all()),
+            null_holds=bool((free_grown > 1).all()),
             note=f"The whole function is within a tenth of the limit's own bias in {landed.sum()} "
                  f"of {landed.size} runs; A ends beside its limit."),
     judged("W-S5-more", ", ".join(

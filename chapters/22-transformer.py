@@ -134,7 +134,8 @@ print(f"targets {min(every)} to {max(every)}, vocabulary 0 to {anchors.VOCABULAR
 # H\leftarrow\mathrm{LN}(U)+\mathrm{ReLU}(\mathrm{LN}(U)W_1)W_2
 # $$ (eq-transformer-layer)
 #
-# with a causal mask, from $H=W^{em}[\text{tokens}]+X^{pos}$, and the output is $Z=HW^{out}+b^{out}$ at
+# with a causal mask, from $H=W^{em}[\text{tokens}]+X^{pos}$, and the output is
+# $Z=HW^{out}+b^{out}$ at
 # the last position. Two details are unusual and we keep them: the second residual starts from the
 # *normalised* $\mathrm{LN}(U)$, and no LayerNorm stands at the end. Weights start as
 # $N(0,d_{in}^{-2\gamma})$ with $\gamma=0.48$; the loss is the cross entropy of the target; training
@@ -276,7 +277,8 @@ print(f"{idle.size} tokens that never occur shrink by ∏(1 − ηλ) = {factor:
 # ```{prf:lemma} Decay counts singular values
 # :label: lem-transformer-nuclear
 #
-# $\tfrac12(\lVert A\rVert_F^2+\lVert B\rVert_F^2)\ge\lVert A^\top B\rVert_*$, the sum of the singular
+# $\tfrac12(\lVert A\rVert_F^2+\lVert B\rVert_F^2)\ge\lVert A^\top B\rVert_*$, the sum of the
+# singular
 # values, with equality for $D=0$; and every $M$ of rank at most the number of rows has such
 # factors.
 # ```
@@ -284,7 +286,8 @@ print(f"{idle.size} tokens that never occur shrink by ∏(1 − ηλ) = {factor:
 # ```{prf:proof}
 # $\lVert A^\top B\rVert_*\le\lVert A\rVert_F\lVert B\rVert_F\le\frac12(\lVert A\rVert_F^2+\lVert
 # B\rVert_F^2)$. If $AA^\top=BB^\top$, then $A^\top B$ has the same singular values as
-# $(AA^\top)^{1/2}(BB^\top)^{1/2}=AA^\top$, whose trace is $\lVert A\rVert_F^2$. Factors: the singular
+# $(AA^\top)^{1/2}(BB^\top)^{1/2}=AA^\top$, whose trace is $\lVert A\rVert_F^2$. Factors: the
+# singular
 # vectors times the roots of the singular values.
 # ```
 #
@@ -397,13 +400,15 @@ print(f"seeds stored: {SEEDS}")
 #
 #   $$ N=\frac{n^2}{\sum_{ij}C_{ij}^2}=\frac{(\sum\sigma)^2}{\sum\sigma^2}\in[1,n], $$ (eq-transformer-directions)
 #
-#   $\sigma$ the eigenvalues of $C$ (for the trace of $C$ is $n$ and that of $C^2$ is $\sum C_{ij}^2$),
+#   $\sigma$ the eigenvalues of $C$ (for the trace of $C$ is $n$ and that of $C^2$ is $\sum
+#   C_{ij}^2$),
 #   at least halves from epoch 5 to epoch 30, in every seed. It is 1 for rows that are parallel or
 #   antiparallel. The null is the same at $\lambda=0$;
 # - *substantially higher* accuracy: by a tenth or more. The paper shows one pair of runs. If all
 #   seeds gain so much, the claim holds; if none does, it differs; else one pair cannot decide, and
 #   the verdict is open;
-# - *the gauge fades*: $\lVert D\rVert/(\lVert AA^\top\rVert+\lVert BB^\top\rVert)$ at least halves from
+# - *the gauge fades*: $\lVert D\rVert/(\lVert AA^\top\rVert+\lVert BB^\top\rVert)$ at least halves
+#   from
 #   start to end, in every seed and both layers.
 #
 # ### A part of the file again
@@ -558,13 +563,15 @@ print(f"evenly spread in a plane: {even:.3f}")
 
 # %% [markdown]
 # In layer 2 the rows gather on one line, with both signs: condensation as in the two-layer
-# networks. In layer 1, the one of figure 1, they lose dimensions but stay spread over those that are
+# networks. In layer 1, the one of figure 1, they lose dimensions but stay spread over those that
+# are
 # left, and form no tight groups. Whether they would at the printed size we cannot say.
 #
 # ### The gauge under AdamW
 #
 # We had expected that the gauge fades: that the share $\lVert D\rVert/(\lVert AA^\top\rVert+\lVert
-# BB^\top\rVert)$ at least halves. In every seed it does so for $W_Q,W_K$ of layer 1 and $W_V,W_O$ of
+# BB^\top\rVert)$ at least halves. In every seed it does so for $W_Q,W_K$ of layer 1 and $W_V,W_O$
+# of
 # layer 2 only, see below. The law of
 # {prf:ref}`prop-transformer-gauge` would leave $e^{-2\sum\eta\lambda}$ of $D$ itself. What AdamW
 # leaves can be bounded from the file. With $s$ the share, and because
@@ -620,7 +627,8 @@ print(f"descent with this dose leaves {law:.4f} of D; AdamW at least {span(bound
 #
 # The accuracy is that on 1000 sequences of each held-out pair, and on 2000 of the others, with
 # keys of the test; a binomial standard error is at most $\frac12/\sqrt{2000}$, about a hundredth.
-# All runs get the seen pairs right nearly always; the question is what they make of compositions they never saw.
+# All runs get the seen pairs right nearly always; the question is what they make of compositions
+# they never saw.
 
 # %% mystnb={"figure": {"caption": "Left: accuracy on the held-out pairs together; lines are medians over eight seeds, shaded from the least to the largest. Right: the last epoch by seed; without decay (circles) and with $\\lambda=0.8$ (squares).", "name": "fig-transformer-held-out"}, "image": {"alt": "Left, two bands that rise and overlap at first; the one with decay ends higher. Right, eight pairs of markers joined by vertical lines; every square stands above its circle, by very different lengths."}}
 fig, (ax, pairs) = figures.panels(1, 2, width=7.2, height=2.9, sharey=True)
@@ -657,7 +665,8 @@ glue("contraction", span(left[:, 1]), display=False)
 
 # %% [markdown]
 # The gain is positive in {glue:text}`positive` seeds and a tenth or more in {glue:text}`enough`; it
-# ranges over {glue:text}`gains`. By the rule that we settled before, the claim is open: what one pair
+# ranges over {glue:text}`gains`. By the rule that we settled before, the claim is open: what one
+# pair
 # of runs shows is one draw from such a range, at a size that is not ours. The direction agrees with
 # the paper's. That decay causes the gain *through* the alignment is not shown by this,
 # there or here.

@@ -288,7 +288,8 @@ print(f"turn: M δ/λ at half the angle over its law, off by at most {np.abs(tur
 #
 # $$ t\approx\frac1{2\lambda}\log\frac{MD}{\lambda X_{1/2}(\psi_0)}, $$ (eq-forgotten-time)
 #
-# with $X_{1/2}$ from the column "X at half the angle" of the table of $p_\infty$. The width enters through a logarithm only. We ask for $10^{-2}$ in
+# with $X_{1/2}$ from the column "X at half the angle" of the table of $p_\infty$. The width enters
+# through a logarithm only. We ask for $10^{-2}$ in
 # the argument of the logarithm, for the same reason as above; as null, $\delta=1$ there.
 #
 # ## Small angles: the fifth power
@@ -458,7 +459,8 @@ print(f"   in the end: {upper[8][1]:.3e}")
 # %% [markdown]
 # At the earliest time no $\lambda$ helps, because the selection itself is not over. Then the
 # window is widest, and it shrinks as the gauge fades; while the others turn it is a little smaller
-# than in the end, at this angle. The dependence on $D$ is in $\psi_0$ and in the duration of the plateau.
+# than in the end, at this angle. The dependence on $D$ is in $\psi_0$ and in the duration of the
+# plateau.
 #
 # ## A continuum of minima
 #

@@ -20,7 +20,8 @@
 # belong to a grid, a tolerance or a stopping rule; or they belong to a random draw. This page
 # collects every place where {cite:t}`wang2026gauge`, in the text that we worked from, leaves such a
 # choice. After it you know what we chose, what each other choice would have given, and which of
-# our verdicts would change. {cite:t}`xu2026decay` print hardly a number; what their words leave open
+# our verdicts would change. {cite:t}`xu2026decay` print hardly a number; what their words leave
+# open
 # has a section of its own.
 #
 # The alternatives are computed here, in about 40 seconds; the verdicts are those stored in the
@@ -587,7 +588,8 @@ for row in weak:
 #
 # {cite:t}`xu2026decay` show one run and describe it: the residual *stays small* against its
 # reference, the kernel decays *early* as $e^{-2\lambda\tau}$, the function *approaches* the target,
-# neurons *condense*. Each word needs a cut-off to be tested. Ours stand in their chapters, and where
+# neurons *condense*. Each word needs a cut-off to be tested. Ours stand in their chapters, and
+# where
 # one of them fails although another would pass, the row is open. Here are the others, on five
 # seeds of the main experiment, recorded every 100 epochs; *after fitting* is after the least data
 # loss.

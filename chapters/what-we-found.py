@@ -16,14 +16,17 @@
 # # What we found
 #
 # Besides what {cite:t}`wang2026gauge` and {cite:t}`xu2026decay` state, the chapters hold results of
-# this book. Here are those that we would tell a colleague first: each in three sentences, with its figure, with what
+# this book. Here are those that we would tell a colleague first: each in three sentences, with its
+# figure, with what
 # it rests on, and with where it could be wrong. *Proved* means a proof in the chapter; everything
 # else is measured, and says how widely. The figures and the numbers come from the stored chapters;
 # nothing is computed again, and the page takes two seconds.
 #
-# The letters are those of {numref}`chapter-gauge` and {numref}`chapter-identical-neurons`: $m$ students at
+# The letters are those of {numref}`chapter-gauge` and {numref}`chapter-identical-neurons`: $m$
+# students at
 # the angle $\phi$ from the teacher, one *designated*, of imbalance $+D$, the others *redundant*, of
-# imbalance $-D$; $q$ and $P$ are the coefficient of the first and the sum of the others', $\delta_j$
+# imbalance $-D$; $q$ and $P$ are the coefficient of the first and the sum of the others',
+# $\delta_j$
 # is the imbalance of student $j$, and $\tau=Dt$ the fast time. In the last part, with weight decay
 # $\lambda$, those of {numref}`chapter-rapid-fitting` are used.
 
@@ -98,7 +101,8 @@ figure("05", "fig-kernel-margins")
 #
 # *Rests on:* 210 pairs of width and angle by bisection, scans of $D$ at 12 of them, a proof that
 # only two kinds of rest exist while $P\ge0$, and two laws without a fitted constant
-# ({numref}`chapter-how-large`). *Could be wrong:* the laws are derivations to leading order; above $m=256$ only one program was run;
+# ({numref}`chapter-how-large`). *Could be wrong:* the laws are derivations to leading order; above
+# $m=256$ only one program was run;
 # exact duplicates only.
 
 # %% mystnb={"figure": {"caption": "Left: the threshold over the width for five angles (markers), with {eq}`eq-large-wide` (lines, from $m=64$ on) and the slopes of the paper's sufficient $m^{\\nu/2}$, $\\nu>3/2$, and of $1/m$. Right: $\\phi D_0$ over the angle; dashed: $c_m$ of {eq}`eq-large-small`. From {numref}`chapter-how-large`.", "name": "fig-found-large"}, "image": {"alt": "Left, log-log over the width: markers for five angles fall along lines, nearly as fast as a dashed line of slope minus one; the dashed line of the paper's condition rises. Right: phi times the threshold over the angle falls from a level at small angles to zero at pi, for three widths."}}
@@ -143,7 +147,8 @@ figure("08", "fig-sum-and-summands")
 # ### A step that is too large loosens the gauge until it fits
 #
 # The largest stable step of gradient descent is $2/\lambda_{\max}$ of a $3\times3$ matrix, below
-# $4/(m-1)$ in fast time and near it in wide networks. Just above it training does not diverge: the redundant coefficient bursts,
+# $4/(m-1)$ in fast time and near it in wide networks. Just above it training does not diverge: the
+# redundant coefficient bursts,
 # every burst shrinks $\lvert\delta_j\rvert$, and with it the curvature, until the step is stable.
 # The designated student is selected all the same.
 #
@@ -177,11 +182,13 @@ figure("10", "fig-sample-response")
 #
 # Noisy labels leave redundant coefficients of size $\sigma/\sqrt N$ with a constant from the Gram
 # matrix, in any dimension. With mini-batches the same noise moves the imbalance itself, at a
-# predicted speed, which becomes zero only at $\lvert w\rvert^2=d\,a^2$. The gauge is a memory with a finite life.
+# predicted speed, which becomes zero only at $\lvert w\rvert^2=d\,a^2$. The gauge is a memory with
+# a finite life.
 #
 # *Rests on:* a derivation to first order in the step, and runs with two seeds in five dimensions
 # ({numref}`chapter-pytorch`). *Could be wrong:* two students, $D=4$ and one sample a step; the
-# imbalance was followed for a part of its way only, and a larger $D$ forgets more slowly, by $D^{-2}$
+# imbalance was followed for a part of its way only, and a larger $D$ forgets more slowly, by
+# $D^{-2}$
 # in the formula.
 
 # %% mystnb={"figure": {"caption": "Noisy labels and batches of one sample forget the gauge: imbalances of the designated (upper curves) and the redundant student (lower), two seeds (solid, dashed) and the prediction {eq}`eq-torch-forget` (grey). Dotted: without noise in the labels. The thin line is where the designated imbalance would stop. From {numref}`chapter-pytorch`.", "name": "fig-found-forget"}, "image": {"alt": "Imbalance over fast time from 0 to 300. Two upper curves fall from 4 towards zero along a grey one; two lower curves rise slowly from minus 4 along another. Without noise both dotted lines stay near plus and minus 4."}}
@@ -262,12 +269,15 @@ figure("14", "fig-networks-digits")
 #
 # ### Training with decay ends at a formula, and it is not the target
 #
-# On the four points the limit of training is known in closed form for every decay, with five regimes,
-# and a computer proves that nothing else is the minimum. The condensed directions are *not* those of
+# On the four points the limit of training is known in closed form for every decay, with five
+# regimes,
+# and a computer proves that nothing else is the minimum. The condensed directions are *not* those
+# of
 # the target: they miss them by an angle proportional to the decay, with a known constant. What a
 # network still lacks late is the response to the negative group, which dies at a predicted rate.
 #
-# *Rests on:* a proof by hand, in outline for four of the regimes, certificates by interval arithmetic
+# *Rests on:* a proof by hand, in outline for four of the regimes, certificates by interval
+# arithmetic
 # at eight decays, and trained networks ({numref}`chapter-exact-limit`). *Could be wrong:* a narrow
 # network, or one that has no live neuron left in a cell, ends elsewhere; the closed form is that of
 # four symmetric points.
@@ -280,14 +290,16 @@ figure("18", "fig-exact-path")
 # ### Condensation conserves cross ratios
 #
 # Balanced neurons of one sign in one cell of the circle are moved by one common Möbius map,
-# whatever the residual does, so three of them tell where all others are, and the distance of two has
+# whatever the residual does, so three of them tell where all others are, and the distance of two
+# has
 # an exact law. The paper's bounds hold on the run with much room. But their hypotheses begin to
 # hold only late: the chain from the drift of an extremum to the contraction closes after the end of
 # the run, and in the middle stage hardly any hypothesis holds at all.
 #
 # *Rests on:* derivations for balanced neurons, checked on restarted flows, and both sides of every
 # inequality on the main run ({numref}`chapter-condensation`, {numref}`chapter-compression`). *Could
-# be wrong:* four points and one decay; the laws of pairs and of fours need balance, and the main run
+# be wrong:* four points and one decay; the laws of pairs and of fours need balance, and the main
+# run
 # is balanced late only.
 
 # %% mystnb={"figure": {"caption": "Both sides, flow from epoch 50,000, seed 0. Left: drift of the left minimum, its bound (20), and $2R_0\\sin d$ for the widest band that fits (grey). Middle: diameters (lines) and the bound (23) from its $T$ on (dots). Right: main run, diameter over the bound (23) from the first record at which the band fits and the drift is slow. From {numref}`chapter-condensation`.", "name": "fig-found-fours"}, "image": {"alt": "Left: two parallel falling lines on a logarithmic scale, almost four decades apart; the upper one crosses a grey level late. Middle: three falling straight lines, with dots on top of two of them and slightly above the third. Right: three curves; two stay near or below one, the third rises above one and then falls."}}
@@ -298,11 +310,13 @@ figure("20", "fig-condensation-contraction")
 # ### On a boundary descent never comes to rest
 #
 # Where the target has peaks, most condensed directions sit on boundaries of activation cells. There
-# gradient descent jumps for ever, by a rotation whose range, density and cost have closed forms. Two
+# gradient descent jumps for ever, by a rotation whose range, density and cost have closed forms.
+# Two
 # consequences are general: the objective stays above its minimum by a floor proportional to the
 # step, and decay does *not* take every imbalance away, because the jumps feed one.
 #
-# *Rests on:* a derivation to first order in the step, and runs at four steps without a free parameter
+# *Rests on:* a derivation to first order in the step, and runs at four steps without a free
+# parameter
 # ({numref}`chapter-starts-targets`). *Could be wrong:* one target and one decay; where many groups
 # jump together the residual is not at rest, and at the largest step the second order shows.
 
@@ -329,8 +343,10 @@ figure("22", "fig-transformer-directions")
 # %% [markdown]
 # ### The gauge is forgotten, its choice is remembered
 #
-# With decay every imbalance fades, and then the redundant students turn to the teacher too. But they
-# come late: the designated student keeps most of the feature, the others end with a share proportional
+# With decay every imbalance fades, and then the redundant students turn to the teacher too. But
+# they
+# come late: the designated student keeps most of the feature, the others end with a share
+# proportional
 # to the decay and to the inverse fifth power of the angle. After that nothing moves, because every
 # split of the feature costs the same: the end is chosen by the history.
 #

@@ -81,9 +81,9 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     if asked.cost:
         store.save(COST, seconds=np.array([cost(plan, 5) for plan in (PLAN, anchors.FULL)]))
-        raise SystemExit
-    if asked.full_size:
-        globals().update(LARGE)
-        announce(PLAN)
-    with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
-        main()
+    else:
+        if asked.full_size:
+            globals().update(LARGE)
+            announce(PLAN)
+        with parallel_config(n_jobs=int(os.environ.get("JOBS", "1"))):
+            main()

@@ -88,7 +88,8 @@ class Plan:
         epochs = self.epochs if epochs is None else whole("epochs", epochs, 0)
         if epochs > self.epochs:
             raise ValueError(f"epochs must be in 0..{self.epochs}, got {epochs}")
-        return _decay(lam) * self.steps * sum(map(self.rate, range(epochs)))
+        lam = scalar_in("lam", lam, 0, np.inf, closed_low=True)
+        return lam * self.steps * sum(map(self.rate, range(epochs)))
 
     @property
     def operations(self):
@@ -106,13 +107,6 @@ class Plan:
 
 FULL = Plan(d=400, ff=1200, qk=64, examples=157_500, batch=4096, epochs=400, warmup=40, peak=5e-4,
             least=5e-5)  # the number of examples is not printed: our guess
-
-
-def _decay(lam):
-    """``lam`` as a float >= 0."""
-    if isinstance(lam, (bool, np.bool_)) or finite("lam", lam).ndim or lam < 0:
-        raise ValueError(f"lam must be >= 0, got {lam!r}")
-    return float(lam)
 
 
 def target(x, a, b):
@@ -232,7 +226,8 @@ def training(parameters, tokens, targets, plan, lam, rng):
     AdamW with decay ``lam`` on every parameter, gradients cut to the global norm 1:
     theta <- (1 - rate lam) theta - rate m/(sqrt(v) + 1e-8).
     """
-    lam, plan = _decay(lam), instance("plan", plan, Plan)
+    lam = scalar_in("lam", lam, 0, np.inf, closed_low=True)
+    instance("plan", plan, Plan)
     if len(tokens) != plan.examples or len(targets) != plan.examples:
         got = f"{len(tokens)} and {len(targets)}"
         raise ValueError(f"tokens and targets must be {plan.examples} each, got {got}")
@@ -312,7 +307,7 @@ def follow(plan, seed, lam, *, epochs=None, keep=()):
     """
     most = instance("plan", plan, Plan).epochs
     epochs = most if epochs is None else whole("epochs", epochs, 1)
-    if epochs > most or not set(keep) <= set(range(epochs + 1)):
+    if epochs > most or not set(finite("keep", keep).ravel()) <= set(range(epochs + 1)):
         raise ValueError(f"epochs and keep must be at most {most}, got {epochs}, {keep}")
     parameters, (tokens, targets), tests = start(plan, seed)
     run = training(parameters, tokens, targets, plan, lam, np.random.default_rng([seed, 3]))
@@ -322,7 +317,7 @@ def follow(plan, seed, lam, *, epochs=None, keep=()):
         rows.append(_measures(parameters, tests))
         maps[epoch] = _maps(parameters)
     record = {name: np.array(values) for name, values in zip(_NAMES, zip(*rows))}
-    hundredths = np.array([100 * maps[epoch] for epoch in keep]).round().astype(np.int8)
+    hundredths = np.array([100 * maps[epoch] for epoch in np.ravel(keep)]).round().astype(np.int8)
     return {"loss": np.array(losses), **record, "maps": hundredths}
 
 

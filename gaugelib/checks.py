@@ -44,15 +44,16 @@ def instance(name, value, kind):
     return value
 
 
-def scalar_in(name, value, low, high, *, closed_high=False):
-    """``value`` as a float in the open interval (low, high), or in (low, high]."""
+def scalar_in(name, value, low, high, *, closed_low=False, closed_high=False):
+    """``value`` as a float in the open interval (low, high); its ends belong to it if closed."""
     try:
         number = float(finite(name, value))
     except (TypeError, ValueError):
         number = float("nan")
-    if not (low < number and (number <= high if closed_high else number < high)):
-        bracket = "]" if closed_high else ")"
-        raise ValueError(f"{name} must be in ({low:g}, {high:g}{bracket}, got {value!r}")
+    above = low <= number if closed_low else low < number
+    if not (above and (number <= high if closed_high else number < high)):
+        left, right = "[" if closed_low else "(", "]" if closed_high else ")"
+        raise ValueError(f"{name} must be in {left}{low:g}, {high:g}{right}, got {value!r}")
     return number
 
 

@@ -67,9 +67,7 @@ def initial(seed, m, gamma):
 
     m >= 1; gamma >= 0 (below 1/2 the paper calls the initialization large).
     """
-    m, gamma = whole("m", m, 1), float(finite("gamma", gamma))
-    if gamma < 0:
-        raise ValueError(f"gamma must be in [0, inf), got {gamma!r}")
+    m, gamma = whole("m", m, 1), scalar_in("gamma", gamma, 0, np.inf, closed_low=True)
     return np.random.default_rng(seed).normal(0, m**-gamma, (3, m))
 
 
@@ -111,9 +109,7 @@ def descend(data, network, *, eta, lam, steps, keep=()):
     """
     instance("data", data, Data)
     eta, steps = scalar_in("eta", eta, 0, np.inf), whole("steps", steps, 1)
-    lam = float(finite("lam", lam))
-    if not 0 <= lam < 1 / eta:
-        raise ValueError(f"lam must be in [0, {1 / eta:g}), got {lam!r}")
+    lam = scalar_in("lam", lam, 0, 1 / eta, closed_low=True)
     epochs = np.unique(np.append(finite("keep", keep), steps))
     if epochs[0] < 0 or epochs[-1] > steps or np.any(epochs % 1):
         raise ValueError(f"keep must be whole numbers in 0..{steps}, got {keep!r}")
@@ -164,8 +160,9 @@ def velocity(data, network, lam):
         a' = -2 v.M - lam a,   v' = -2 a M - lam v,   M = (1/n) sum_i e_i x~_i 1{v.x~_i > 0}  (24)
     """
     instance("data", data, Data)
+    lam = scalar_in("lam", lam, 0, np.inf, closed_low=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        speed = _velocity(data.rows, data.y, _one_network(network), _decay(lam))
+        speed = _velocity(data.rows, data.y, _one_network(network), lam)
     if not np.isfinite(speed).all():
         size = np.abs(network).max()
         raise ValueError(f"network must be small enough for a finite velocity, got {size:g}")
@@ -194,7 +191,8 @@ def follow(data, network, lam, *, h, steps, every=1, targets=None):
     finite.
     """
     instance("data", data, Data)
-    h, lam, z = float(finite("h", h)), _decay(lam), _one_network(network)
+    lam = scalar_in("lam", lam, 0, np.inf, closed_low=True)
+    h, z = float(finite("h", h)), _one_network(network)
     steps, every = whole("steps", steps, 1), whole("every", every, 1)
     if h == 0 or steps % every:
         raise ValueError(f"h must not be 0 and every divide steps={steps}, got {h!r}, {every!r}")
@@ -220,13 +218,6 @@ def follow(data, network, lam, *, h, steps, every=1, targets=None):
         first = every * np.argmax(~np.isfinite(path).all(axis=(1, 2)))
         raise SolverError(f"follow: network not finite at step {first} with h = {h:g}")
     return path
-
-
-def _decay(lam):
-    lam = float(finite("lam", lam))
-    if lam < 0:
-        raise ValueError(f"lam must be in [0, inf), got {lam!r}")
-    return lam
 
 
 def outputs(network, x):
@@ -343,6 +334,29 @@ class Extrema:
     value: np.ndarray
     peak: np.ndarray
     smooth: np.ndarray
+
+
+def suprema(x):
+    """(C_phi, C_psi): suprema over theta of |phi_theta|_n and |psi_theta|_n, for inputs x (n,).
+
+    |v|_n^2 = (1/n) sum_i v_i^2.  In a cell |phi|_n^2 = u.S u with u = (cos theta, sin theta) and
+    S = (1/n) sum x~_i x~_i' over its active inputs; |psi|_n^2 is the same form a quarter turn on,
+    and its supremum may be a limit at a bound.
+    """
+    cells, rows = Cells.of(x), _rows(x)
+    ends = np.append(cells.bounds, cells.bounds[0] + TWO_PI)
+    forms = [rows[on].T @ rows[on] / len(rows) for on in cells.active]
+    arcs = list(zip(forms, ends, ends[1:]))
+    squares = (max(_largest(S, a + turn, b + turn) for S, a, b in arcs) for turn in (0, PI / 2))
+    return tuple(float(np.sqrt(square)) for square in squares)
+
+
+def _largest(S, low, high):
+    """Largest u.S u over u = (cos theta, sin theta), theta in [low, high], below 5 pi/2."""
+    axis = np.arctan2(2 * S[0, 1], S[0, 0] - S[1, 1]) / 2
+    inside = [theta for theta in axis + PI * np.arange(6) / 2 if low < theta < high]
+    u = np.array([[np.cos(theta), np.sin(theta)] for theta in [low, high, *inside]])
+    return np.einsum("ki,ij,kj->k", u, S, u).max()
 
 
 # --- the tangent kernel ---------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Anchor functions, the transformer against a forward pass by loops, and the law of AdamW."""
 
+import runpy
 from itertools import product
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_guards import ROOT
 from torch.nn import functional as F
 
 from gaugelib import anchors, store
@@ -329,6 +331,16 @@ def test_runs_of_one_seed_differ_in_the_decay_only():
     assert (part["loss"] == other["loss"][:2]).all()
 
 
+def test_the_full_size_says_what_it_costs(capsys):
+    script = runpy.run_path(str(ROOT / "full" / "transformer.py"))
+    seconds = script["cost"](TINY, times=2)
+    assert seconds.shape == (2,) and (seconds > 0).all()
+    script["announce"](TINY)
+    said = capsys.readouterr().out
+    assert f"{TINY.operations:.3g} floating-point operations" in said
+    assert "12 updates a run, 2 runs" in said and "days on one core" in said
+
+
 def test_maps_are_hundredths_of_the_cosines():
     found = anchors.follow(TINY, 0, 0.8, epochs=1, keep=(0,))["maps"]
     z, *_ = anchors.start(TINY, 0)
@@ -363,8 +375,8 @@ TRIED = drawn(size=40)
      "rng must be a Generator, got a int"),
     (lambda: anchors.Plan(peak=True), "peak must be a number > 0, got True"),
     (lambda: anchors.Plan(single=1), "single must be a bool, got a int"),
-    (lambda: TINY.dose(np.nan), "lam must be finite, got nan"),
-    (lambda: TINY.dose(-1), "lam must be >= 0, got -1"),
+    (lambda: TINY.dose(np.nan), r"lam must be in \[0, inf\), got nan"),
+    (lambda: TINY.dose(-1), r"lam must be in \[0, inf\), got -1"),
     (lambda: TINY.dose(0.8, 4), r"epochs must be in 0..3, got 4"),
     (lambda: anchors.initial(TINY, 0), "rng must be a Generator, got a int"),
     (lambda: anchors.start(None, 0), "plan must be a Plan, got a NoneType"),
@@ -381,7 +393,7 @@ TRIED = drawn(size=40)
     (lambda: TINY.rate(3), r"epoch must be in 0..2, got 3"),
     (lambda: anchors.initial(8, None), "plan must be a Plan, got a int"),
     (lambda: anchors.follow(TINY, -1, 0), "seed must be a whole number >= 0, got -1"),
-    (lambda: anchors.follow(TINY, 0, -1), "lam must be >= 0, got -1"),
+    (lambda: anchors.follow(TINY, 0, -1), r"lam must be in \[0, inf\), got -1"),
     (lambda: anchors.follow(TINY, 0, 0, epochs=4), r"at most 3, got 4"),
     (lambda: anchors.follow(TINY, 0, 0, keep=(4,)), r"at most 3, got 3, \(4,\)"),
     (lambda: next(anchors.training({}, *TRIED, anchors.Plan(), 0, None)), "must be 10000 each"),

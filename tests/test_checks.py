@@ -62,9 +62,12 @@ def test_a_scalar_outside_the_open_interval_is_refused(value):
         scalar_in("x", value, 0, 1)
 
 
-def test_a_scalar_inside_is_returned_and_the_upper_end_may_belong():
+def test_a_scalar_inside_is_returned_and_the_ends_may_belong():
     assert scalar_in("x", np.float64(0.5), 0, 1) == 0.5
     assert scalar_in("x", 1, 0, 1, closed_high=True) == 1.0
+    assert scalar_in("x", 0, 0, 1, closed_low=True) == 0.0
+    with pytest.raises(ValueError, match=r"^x must be in \[0, 1\), got -0.5"):
+        scalar_in("x", -0.5, 0, 1, closed_low=True)
     with pytest.raises(ValueError, match=r"^x must be in \(0, 1\], got 1.5"):
         scalar_in("x", 1.5, 0, 1, closed_high=True)
 

@@ -233,6 +233,21 @@ def test_extrema_are_those_of_a_fine_grid(seed):
 
 
 @given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_suprema_are_those_of_a_fine_grid(seed):
+    x = random_data(np.random.default_rng(seed)).x
+    circle = np.linspace(0, 2 * math.pi, 40_001)
+    for found, feature in zip(cond.suprema(x), (cond.features, cond.slopes), strict=True):
+        on_grid = np.sqrt(np.mean(feature(circle, x) ** 2, axis=1)).max()
+        assert on_grid <= found * (1 + 1e-12) and found < on_grid + 2e-4 * np.hypot(x, 1).max()
+
+
+def test_suprema_of_the_main_experiment_are_one_and_the_root_of_seven_ninths():
+    """C_phi at pi/2, where all four inputs are active; C_psi at the bounds of that cell."""
+    assert cond.suprema(MAIN.x) == pytest.approx((1, math.sqrt(7 / 9)), rel=1e-14)
+
+
+@given(SEEDS)
 @settings(max_examples=50, deadline=None)
 def test_extrema_are_as_many_as_proposition_3_allows(seed):
     data = random_data(np.random.default_rng(seed))

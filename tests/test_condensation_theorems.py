@@ -135,12 +135,3 @@ def test_the_energy_obeys_its_identity_by_automatic_differentiation(seed):
     exact = -2 * LAM * P - norm(v_theta) ** 2 - np.mean(v_A * v_theta)
     assert dP == pytest.approx(exact, rel=1e-10, abs=1e-12)
     assert dP <= -2 * LAM * P + np.abs(dA).sum() ** 2 / 4
-
-
-def test_the_suprema_over_the_circle_are_one_and_the_root_of_seven_ninths():
-    """C_phi at pi/2, where all four inputs are active; C_psi at the bounds of that cell."""
-    circle = np.linspace(0, 2 * np.pi, 400_001)
-    sizes = [np.sqrt((f(circle, X) ** 2).mean(axis=1)) for f in (cond.features, cond.slopes)]
-    assert sizes[0].max() == pytest.approx(1, abs=1e-12)
-    assert circle[sizes[0].argmax()] == pytest.approx(np.pi / 2, abs=1e-4)
-    assert sizes[1].max() == pytest.approx(np.sqrt(7 / 9), abs=1e-4)
